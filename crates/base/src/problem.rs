@@ -3,8 +3,10 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 /// An error as it is told: the event, the remedies, and what shows it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Problem {
     message: String,
     hints: Vec<String>,

@@ -19,6 +19,7 @@ use bakeoff_model::record::Startup;
 use bakeoff_model::resource::{HostTime, ResourceSample};
 use bakeoff_model::service_url::ServiceUrl;
 use bakeoff_model::suite::Limits;
+use serde::{Deserialize, Serialize};
 
 use crate::Wire;
 
@@ -186,7 +187,7 @@ pub trait Instance: Send + Sync {
 }
 
 /// How a main process ended. Without code and signal, it is not known.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExitInfo {
     /// Its exit code, unless a signal ended it.
     pub code: Option<i32>,
@@ -211,7 +212,7 @@ impl fmt::Display for ExitInfo {
 }
 
 /// How a stop went.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StopReport {
     /// It ended by itself within the grace, after it was asked to.
     pub graceful: bool,
@@ -224,7 +225,7 @@ pub struct StopReport {
 }
 
 /// Why a group could not be started.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum StartError {
     /// Another process listens on the port.
     #[error("{label}: port {port} is already in use{}", by(.listener))]
@@ -281,7 +282,7 @@ fn by(listener: &Option<String>) -> String {
 }
 
 /// Why a group did not become ready.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum ReadyError {
     /// Its main process ended first.
     #[error("{label}: {exit} after {:.3} s", .after.as_secs_f64())]

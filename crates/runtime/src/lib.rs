@@ -1,5 +1,5 @@
-//! Starts, awaits, meters and stops what is measured: processes in their own cgroup, containers,
-//! Pods, external services, and the backends behind them.
+//! Starts, awaits, meters and stops what is measured: processes in their own cgroup, here or on
+//! another host, containers, Pods, external services, and the backends behind them.
 //!
 //! Nothing here decides what is run, in which order, or what a number means: that is the
 //! session's business. Nothing here prints. Paths, addresses and limits are arguments; what is read
@@ -10,6 +10,8 @@ pub mod api;
 pub mod backend;
 pub mod build;
 mod cgroup;
+mod clock_offset;
+mod distance;
 pub mod docker;
 pub mod external;
 mod first_call;
@@ -23,6 +25,7 @@ pub mod meter;
 mod owner;
 pub mod process;
 pub mod ready;
+pub mod ssh;
 pub mod sweep;
 mod wire;
 

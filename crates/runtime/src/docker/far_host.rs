@@ -1,26 +1,16 @@
 //! Another host, whose engine runs the containers: what it is, and how far away.
 
+use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
-use std::time::{Duration, Instant};
 
 use bakeoff_base::problem::Problem;
 use bakeoff_model::record::Host;
 use bollard::models::SystemInfo;
-use tokio::net::{TcpStream, UdpSocket, lookup_host};
-use tokio::time::timeout;
+use tokio::sync::Mutex;
 use url::Url;
 
-use super::ssh;
-
-/// Connections by which the distance to an engine's own port is measured; their median counts.
-const CONNECTIONS: usize = 11;
-
-/// The same for a server of SSH: it drops logins while ten connections have not logged in
-/// (`MaxStartups`), and refuses hosts whose connections often do not (`PerSourcePenalties`).
-const CONNECTIONS_SSH: usize = 3;
-
-/// How long one of them may take.
-const PATIENCE: Duration = Duration::from_secs(5);
+use crate::distance::{CONNECTIONS, CONNECTIONS_SSH, Distance};
+use crate::ssh::{SshAddress, host_and_port};
 
 /// The usual port of an engine.
 const ENGINE_PORT: u16 = 2375;
@@ -32,48 +22,58 @@ pub struct FarHost {
     pub name: String,
     /// Its description, as far as its engine gives one.
     pub host: Host,
-    /// Where its containers are reached.
-    pub(super) address: IpAddr,
+    /// Where it was connected to: its containers are reached at the same address.
+    pub reached: SocketAddr,
     /// This host's address for it.
     pub(super) here: IpAddr,
 }
 
 impl FarHost {
-    /// Describes the host of an engine, and measures how far away it is.
+    /// Describes the host of an engine, and says how far away it is, which is measured once.
     ///
     /// # Errors
     /// It has no address, or cannot be connected to from here: then no load would reach it.
     pub(super) async fn of(url: &Url, info: &SystemInfo) -> Result<Self, Problem> {
-        let ((name, port), connections) = match url.scheme() {
-            "ssh" => (ssh::host_and_port(url).await?, CONNECTIONS_SSH),
-            _ => {
-                let host = url.host_str().unwrap_or_default();
-                let host = host.trim_start_matches('[').trim_end_matches(']');
-                let port = url.port().unwrap_or(ENGINE_PORT);
-                ((host.to_owned(), port), CONNECTIONS)
+        // A session connects to its engine several times.
+        static MEASURED: Mutex<BTreeMap<String, (String, Distance)>> =
+            Mutex::const_new(BTreeMap::new());
+        let mut measured = MEASURED.lock().await;
+        let (name, distance) = match measured.get(url.as_str()) {
+            Some(known) => known.clone(),
+            None => {
+                let found = distance(url).await?;
+                measured.insert(url.to_string(), found.clone());
+                found
             }
         };
-        let mut found = lookup_host((name.as_str(), port))
-            .await
-            .map_err(|error| format!("{name} has no address: {error}"))?;
-        let there = found.next();
-        let there = there.ok_or_else(|| format!("{name} has no address"))?;
-        let here = towards(there)
-            .await
-            .map_err(|error| format!("there is no route to {name}: {error}"))?;
-        let round_trip = round_trip(there, connections)
-            .await
-            .map_err(|error| format!("load from here cannot reach {there}: {error}"))?;
         Ok(Self {
-            name: info.name.clone().unwrap_or_else(|| name.clone()),
+            name: info.name.clone().unwrap_or(name),
             host: Host {
-                round_trip_ns: u64::try_from(round_trip.as_nanos()).ok(),
+                round_trip_ns: Some(distance.round_trip_ns),
                 ..described(info)
             },
-            address: there.ip(),
-            here,
+            reached: distance.there,
+            here: distance.here,
         })
     }
+}
+
+/// Returns the name of an engine's host, and measures how far away it is.
+async fn distance(url: &Url) -> Result<(String, Distance), Problem> {
+    let ((name, port), connections) = match url.scheme() {
+        "ssh" => {
+            let found = host_and_port(&SshAddress::of(url)?).await?;
+            (found, CONNECTIONS_SSH)
+        }
+        _ => {
+            let host = url.host_str().unwrap_or_default();
+            let host = host.trim_start_matches('[').trim_end_matches(']');
+            let port = url.port().unwrap_or(ENGINE_PORT);
+            ((host.to_owned(), port), CONNECTIONS)
+        }
+    };
+    let distance = Distance::to(&name, port, connections).await?;
+    Ok((name, distance))
 }
 
 /// Returns the description of a host by its engine.
@@ -91,29 +91,6 @@ fn described(info: &SystemInfo) -> Host {
         os: text(&info.operating_system),
         ..Host::default()
     }
-}
-
-/// The address from which this host speaks to another one. Nothing is sent.
-async fn towards(there: SocketAddr) -> std::io::Result<IpAddr> {
-    let any: SocketAddr = match there {
-        SocketAddr::V4(_) => ([0, 0, 0, 0], 0).into(),
-        SocketAddr::V6(_) => ([0_u16; 8], 0).into(),
-    };
-    let socket = UdpSocket::bind(any).await?;
-    socket.connect(there).await?;
-    Ok(socket.local_addr()?.ip())
-}
-
-/// The median time of some TCP handshakes, each of which takes one round trip.
-async fn round_trip(there: SocketAddr, connections: usize) -> std::io::Result<Duration> {
-    let mut times = Vec::with_capacity(connections);
-    for _ in 0..connections {
-        let began = Instant::now();
-        timeout(PATIENCE, TcpStream::connect(there)).await??;
-        times.push(began.elapsed());
-    }
-    times.sort();
-    Ok(times[connections / 2])
 }
 
 #[cfg(test)]
@@ -143,7 +120,12 @@ mod tests {
         let round_trip_ns = far.host.round_trip_ns.unwrap();
         assert!((1..1_000_000_000).contains(&round_trip_ns), "{far:?}");
         drop(listener);
-        let error = FarHost::of(&url, &info).await.unwrap_err();
+        // What was measured holds as long as this process lives.
+        let again = FarHost::of(&url, &info).await.unwrap();
+        assert_eq!(again.host.round_trip_ns, Some(round_trip_ns));
+        let refused = url.as_str().replace("127.0.0.2", "127.0.0.3");
+        let error = FarHost::of(&Url::parse(&refused).unwrap(), &info).await;
+        let error = error.unwrap_err();
         assert!(
             error.message().starts_with("load from here cannot reach"),
             "{error}"

@@ -207,7 +207,7 @@ impl DockerRuntime {
         begun: &Begun,
     ) -> Result<SocketAddr, Problem> {
         if let Some(far) = &self.engine.far {
-            return Ok(SocketAddr::new(far.address, spec.port));
+            return Ok(SocketAddr::new(far.reached.ip(), spec.port));
         }
         if let Some(ip) = begun.address {
             return Ok(SocketAddr::new(ip, spec.port));

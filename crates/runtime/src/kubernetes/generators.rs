@@ -11,7 +11,7 @@ use kube::Api;
 use kube::api::{ListParams, PostParams};
 use tokio::time::Instant;
 
-use crate::ready::wall_ns;
+use crate::clock_offset::clock_offset;
 
 use super::error::{ClusterError, is_away};
 use super::exec::Attached;
@@ -24,8 +24,6 @@ use super::state::{PodState, state};
 const INDEX: &str = "batch.kubernetes.io/job-completion-index";
 /// Label with the name of its Job.
 const JOB: &str = "batch.kubernetes.io/job-name";
-/// Questions for the time; the quickest reply tells the offset best.
-const CLOCK_QUESTIONS: u32 = 15;
 
 /// The Pods that send the load. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -173,29 +171,14 @@ fn load_pod(pod: &Pod) -> LoadPod {
     }
 }
 
-/// How far the clock of a Pod's node is ahead of the session's. The reply was written at some
-/// moment between question and reply, so half of the time between them is how far off that may be.
+/// How far the clock of a Pod's node is ahead of the session's.
 async fn clock(inside: &Inside) -> Result<ClockOffset, ClusterError> {
-    let mut best: Option<ClockOffset> = None;
-    for _ in 0..CLOCK_QUESTIONS {
-        let (asked_ns, began) = (wall_ns(), std::time::Instant::now());
-        let reply = inside.ask(&Question::Clock).await?;
-        let took = began.elapsed();
-        let Reply::Clock(there_ns) = reply else {
-            continue;
-        };
-        let half_ns = u64::try_from((took / 2).as_nanos()).unwrap_or(u64::MAX);
-        let here_ns = asked_ns.saturating_add(half_ns);
-        let ahead = i128::from(there_ns) - i128::from(here_ns);
-        let offset = ClockOffset {
-            ahead_ns: i64::try_from(ahead).unwrap_or(i64::MAX),
-            error_ns: half_ns,
-        };
-        if best.is_none_or(|best| half_ns < best.error_ns) {
-            best = Some(offset);
-        }
-    }
-    best.ok_or_else(|| ClusterError::new("a load generator does not say what time it is"))
+    let ask = async || match inside.ask(&Question::Clock).await? {
+        Reply::Clock(there_ns) => Ok(Some(there_ns)),
+        _ => Ok(None),
+    };
+    let offset = clock_offset(ask).await?;
+    offset.ok_or_else(|| ClusterError::new("a load generator does not say what time it is"))
 }
 
 /// How long load generators of a cluster may take from an order to begin until it has reached all.

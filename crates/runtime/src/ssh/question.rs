@@ -1,0 +1,94 @@
+//! Questions to this program on another host, and its replies: a line of JSON each. Pure.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+
+use bakeoff_base::problem::Problem;
+use bakeoff_model::conditions::Enforcement;
+use bakeoff_model::record::{Host, Startup};
+use bakeoff_model::resource::{HostTime, ResourceSample};
+use bakeoff_model::suite::Limits;
+use serde::{Deserialize, Serialize};
+
+use crate::api::{ExitInfo, ReadyError, StartError, StopReport};
+
+/// A line of a question. The reply has the same number: one that nothing waited for is never
+/// mistaken for that to a later question.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Numbered<T> {
+    pub(super) number: u64,
+    pub(super) line: T,
+}
+
+/// A question. A process is that of the last order.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Question {
+    /// The description of that host.
+    Host,
+    /// The time there.
+    Clock,
+    /// The median round trip from there to a service, by this many connections.
+    RoundTrip { to: SocketAddr, connections: usize },
+    /// Remove what dead sessions left there; how are limits enforced?
+    Sweep,
+    /// Start a process.
+    Start(Box<Order>),
+    /// Wait for its first valid answer.
+    AwaitReady { limit_ns: u64 },
+    /// Its cost.
+    Sample,
+    /// How it ended.
+    Exited,
+    /// The end of its output.
+    Output,
+    /// Ask it to stop, then kill it.
+    Stop { grace_ns: u64 },
+}
+
+/// A process to start, as in [`crate::StartSpec`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Order {
+    pub(super) label: String,
+    pub(super) command: Vec<String>,
+    pub(super) env: BTreeMap<String, String>,
+    pub(super) workdir: String,
+    pub(super) limits: Limits,
+    pub(super) port: u16,
+    pub(super) ready_path: String,
+}
+
+/// A reply.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Reply {
+    /// The host.
+    Host(Box<Host>),
+    /// Wall clock, ns since the Unix epoch, and how far it is ahead of the monotonic one.
+    Clock { wall_ns: u64, ahead_ns: u64 },
+    /// The round trip, ns; `None` where there is no way.
+    RoundTrip(Option<u64>),
+    /// The things that were removed, one line each.
+    Swept {
+        enforcement: Enforcement,
+        removed: Vec<String>,
+    },
+    /// The process exists.
+    Started,
+    /// Why it does not.
+    NotStarted(StartError),
+    /// The process has answered. Times are by the clock there.
+    Ready(Box<Startup>),
+    /// Why it has not.
+    NotReady(ReadyError),
+    /// Its cost so far, and the times of the cores there.
+    Sample(Box<ResourceSample>, Option<HostTime>),
+    /// How it ended, and the end of its output; `None` while it lives.
+    Exited(Option<(ExitInfo, String)>),
+    /// The end of its output until now.
+    Output(String),
+    /// How the stop went. The output as far as it is kept.
+    Stopped(StopReport, String),
+    /// It cannot be replied to.
+    Failed(Problem),
+}

@@ -1,0 +1,161 @@
+//! Contenders as processes of another host, each in a group of its own where that is permitted
+//! there. They share that host's network.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bakeoff_base::problem::Problem;
+use bakeoff_model::conditions::{Enforcement, TrafficPath};
+
+use crate::api::{BoxFuture, Instance, Runtime, StartError, StartSpec, SweepError};
+use crate::distance::Distance;
+use crate::log::Log;
+
+use super::answers::strange;
+use super::host::SshHost;
+use super::instance::{Parts, SshInstance};
+use super::question::{Order, Question, Reply};
+
+/// Starts processes of another host. Make one a session.
+#[derive(Debug)]
+pub struct SshRuntime {
+    host: Arc<SshHost>,
+    distance: Distance,
+    enforcement: Enforcement,
+    /// The things that were removed there, until they are asked for.
+    swept: Mutex<Vec<String>>,
+}
+
+impl SshRuntime {
+    /// Removes what dead sessions left on a host, and finds out whether limits can be enforced
+    /// there.
+    ///
+    /// # Errors
+    /// There is no way, something cannot be removed, or no folder be made.
+    pub async fn begin(host: Arc<SshHost>) -> Result<Self, Problem> {
+        let distance = host.distance().await?;
+        let reply = host.ask(Question::Sweep).await?;
+        let Reply::Swept {
+            enforcement,
+            removed,
+        } = reply
+        else {
+            return Err(strange(reply).context(host.name()));
+        };
+        let of_host = |line: String| format!("{line} of {}", host.name());
+        let swept = removed.into_iter().map(of_host).collect();
+        Ok(Self {
+            swept: Mutex::new(swept),
+            host,
+            distance,
+            enforcement,
+        })
+    }
+
+    /// Returns the host.
+    #[must_use]
+    pub fn host(&self) -> &SshHost {
+        &self.host
+    }
+
+    /// Returns where the host was connected to: contenders are reached at the same address.
+    #[must_use]
+    pub fn reached(&self) -> SocketAddr {
+        self.distance.there
+    }
+
+    /// Returns where contenders reach this host: backends listen there.
+    #[must_use]
+    pub fn gateway(&self) -> IpAddr {
+        self.distance.here
+    }
+
+    /// Returns the median round trip from here, ns.
+    #[must_use]
+    pub fn round_trip_ns(&self) -> u64 {
+        self.distance.round_trip_ns
+    }
+
+    async fn start_there(&self, spec: &StartSpec) -> Result<SshInstance, StartError> {
+        let failed = |why: Problem| StartError::failed(&spec.label, why);
+        // Its output comes with its end; whether there is a place for it must show before.
+        Log::create(&spec.log_path).map_err(|error| {
+            let path = spec.log_path.display();
+            failed(format!("cannot write the log {path}: {error}").into())
+        })?;
+        let mut answers = self.host.answers().map_err(failed)?;
+        let asked = answers.ask(Question::Start(Box::new(order(spec)))).await;
+        match asked.map_err(failed)? {
+            Reply::Started => Ok(SshInstance::new(Parts {
+                label: spec.label.clone(),
+                host: self.host.name().to_owned(),
+                address: SocketAddr::new(self.distance.there.ip(), spec.port),
+                answers,
+                log_path: spec.log_path.clone(),
+            })),
+            Reply::NotStarted(error) => Err(there(error, self.host.name())),
+            other => Err(failed(strange(other))),
+        }
+    }
+}
+
+fn order(spec: &StartSpec) -> Order {
+    Order {
+        label: spec.label.clone(),
+        command: spec.command.clone(),
+        env: spec.env.clone(),
+        workdir: spec.workdir.display().to_string(),
+        limits: spec.limits,
+        port: spec.port,
+        ready_path: spec.ready_path.clone(),
+    }
+}
+
+/// The error with the name of the host of which it is true.
+fn there(error: StartError, host: &str) -> StartError {
+    match error {
+        StartError::PortInUse {
+            label,
+            port,
+            listener,
+        } => {
+            let listener = listener.unwrap_or_else(|| "another process".to_owned());
+            StartError::PortInUse {
+                label,
+                port,
+                listener: Some(format!("{listener} of {host}")),
+            }
+        }
+        StartError::NoProgram { label, program } => StartError::NoProgram {
+            label,
+            program: format!("{program} on {host}"),
+        },
+        StartError::Failed(problem) => StartError::Failed(problem.context(host)),
+    }
+}
+
+impl Runtime for SshRuntime {
+    fn start<'a>(
+        &'a self,
+        spec: &'a StartSpec,
+    ) -> BoxFuture<'a, Result<Box<dyn Instance>, StartError>> {
+        Box::pin(async move {
+            let instance = self.start_there(spec).await?;
+            Ok(Box::new(instance) as Box<dyn Instance>)
+        })
+    }
+
+    fn enforcement(&self) -> Enforcement {
+        self.enforcement.clone()
+    }
+
+    fn traffic_path(&self) -> TrafficPath {
+        TrafficPath::HostNetwork
+    }
+
+    fn sweep(&self) -> BoxFuture<'_, Result<Vec<String>, SweepError>> {
+        let swept = self.swept.lock();
+        let swept = std::mem::take(&mut *swept.unwrap_or_else(PoisonError::into_inner));
+        Box::pin(async move { Ok(swept) })
+    }
+}
