@@ -43,6 +43,7 @@ fn main() -> ExitCode {
         Command::Inside => commands::kubernetes::inside(),
         Command::Pause => commands::kubernetes::pause(),
         Command::Ceiling => commands::kubernetes::ceiling(),
+        Command::Far => commands::far::far(),
         Command::NullServer(args) => commands::null_server::null_server(&args),
         Command::Replay(args) => commands::replay::replay(&args),
         Command::Shim { args } => commands::shim::shim(&args),

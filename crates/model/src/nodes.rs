@@ -1,9 +1,12 @@
-//! Which part of a run was on which node of a cluster. Parts of one node share its cores.
+//! Which part of a run was on which node of a cluster, or on which host. Parts of one node share
+//! its cores.
 
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::load::ClockOffset;
 
 /// The map of the parts.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -18,6 +21,10 @@ pub struct Nodes {
     /// Cores of each of these nodes.
     #[serde(default)]
     pub cores: BTreeMap<String, usize>,
+    /// The wall clocks of other hosts that were reached by SSH, as they were at the beginning of
+    /// the session; absent where there are none.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub clocks: BTreeMap<String, ClockOffset>,
 }
 
 impl Nodes {

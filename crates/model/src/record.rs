@@ -115,7 +115,7 @@ pub struct Begin {
     pub traffic_path: TrafficPath,
     /// Which cores each part may use.
     pub cores: Cores,
-    /// Which part is on which node, where contenders run in a cluster.
+    /// Which part is on which node of a cluster, or on which host where there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nodes: Option<Nodes>,
     /// The host; in a cluster the contender's node.

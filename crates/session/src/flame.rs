@@ -26,6 +26,7 @@ use crate::contracts::{Halt, Parts, PendingRun, STOP_GRACE};
 use crate::driver::Driver;
 use crate::event::{Event, Observer, Unheard};
 use crate::hint::hinted;
+use crate::options::FarHosts;
 use crate::stages::measure::{Loading, On};
 use crate::stages::start::{await_ready, start};
 use crate::store::flame_file;
@@ -43,7 +44,13 @@ const SAMPLED_MIN: Duration = Duration::from_secs(10);
 ///
 /// # Errors
 /// They cannot.
-pub fn check(runtime: RuntimeKind) -> anyhow::Result<()> {
+pub fn check(runtime: RuntimeKind, hosts: &FarHosts) -> anyhow::Result<()> {
+    if let Some(address) = &hosts.contender {
+        return Err(hinted(
+            format_args!("flame graphs are of processes of this host, and not of {address}"),
+            "leave --profile-cpu out, or run bakeoff on that host",
+        ));
+    }
     match runtime {
         RuntimeKind::Process | RuntimeKind::Docker | RuntimeKind::Kubernetes => Ok(()),
         RuntimeKind::External => Err(hinted(

@@ -17,6 +17,7 @@ use crate::store::recorder::Recorder;
 use crate::store::round_file::RoundFile;
 use crate::store::session_file::SessionFile;
 use crate::store::suite_folder::{self, SuiteFolder};
+use crate::testbed::images::engine_is_elsewhere;
 use crate::testbed::{abilities, builds};
 use crate::together::{self, Abilities};
 
@@ -40,8 +41,10 @@ pub struct NewSession {
 impl NewSession {
     /// Checks everything that shows before anything is read.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
+        let (runtime, hosts) = (self.selection.runtime, &self.options.hosts);
+        hosts.check(runtime, engine_is_elsewhere())?;
         match self.options.flame_graphs {
-            true => flame::check(self.selection.runtime),
+            true => flame::check(runtime, hosts),
             false => Ok(()),
         }
     }
@@ -103,7 +106,7 @@ pub(crate) struct OpenSession {
 /// The results folder, new or to be resumed, with its session.
 pub(crate) async fn open(order: &Order) -> anyhow::Result<OpenSession> {
     match order {
-        Order::Begin(new) => begin(new, &abilities(new.selection.runtime, &new.options.cluster)),
+        Order::Begin(new) => begin(new, &abilities(new.selection.runtime, &new.options)),
         Order::Resume(folder, cluster) => resume(folder, cluster),
     }
 }

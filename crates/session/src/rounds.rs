@@ -65,7 +65,7 @@ async fn play(top: &Path, file: &RoundsFile, audience: &mut Audience<'_>) -> any
             "their numbers could not be compared; begin again",
         ));
     }
-    let host = abilities(file.runtime, &file.options.cluster);
+    let host = abilities(file.runtime, &file.options);
     let mut won: BTreeMap<String, Qualification> = BTreeMap::new();
     let mut worst = Ended::Completed;
     for (index, name) in file.rounds.iter().enumerate() {

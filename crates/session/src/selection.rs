@@ -11,6 +11,7 @@ use bakeoff_model::suite::{ALL_ROUNDS, Round, Suite};
 use bakeoff_runtime::host::topology;
 
 use crate::hint::hinted;
+use crate::options::FarHosts;
 use crate::placement::{Placement, place};
 use crate::testbed::images::engine_is_elsewhere;
 
@@ -211,11 +212,12 @@ pub fn host_cores() -> usize {
 
 /// Where the parts of a plan run on this host.
 #[must_use]
-pub fn placement(plan: &Plan) -> Placement {
+pub fn placement(plan: &Plan, hosts: &FarHosts) -> Placement {
     let is_elsewhere = match plan.runtime {
         RuntimeKind::Kubernetes => true,
         RuntimeKind::Docker => engine_is_elsewhere(),
-        RuntimeKind::Process | RuntimeKind::External => false,
+        RuntimeKind::Process => hosts.contender.is_some(),
+        RuntimeKind::External => hosts.load.is_some(),
     };
     if is_elsewhere {
         // Nodes are what divides the parts there.

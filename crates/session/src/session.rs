@@ -193,13 +193,13 @@ async fn play(
     sitting: Option<&Sitting>,
 ) -> anyhow::Result<usize> {
     let plan = &session.plan;
-    let placement = selection::placement(plan);
+    let placement = selection::placement(plan, &session.options.hosts);
     let mut warnings = placement.warnings;
     warnings.extend(base.iter().flat_map(|base| base.notes.clone()));
     warnings.extend(warnings_of(session, &folder.suite)?);
     // Before anything is measured, so that a mistake in it costs nothing.
     let rules = flame::layer_rules(&session.suite_folder)?;
-    if let Some(elsewhere) = testbed::elsewhere(plan, &session.options.cluster).await? {
+    if let Some(elsewhere) = testbed::elsewhere(plan, &session.options).await? {
         together::must_fit(plan, &elsewhere.node, elsewhere.memory_bytes)?;
         warnings.extend(elsewhere.notes);
     }
@@ -285,7 +285,8 @@ fn unchanged(session: &SessionFile, suite: &Suite) -> anyhow::Result<()> {
 
 /// Returns warnings for the user before it begins, besides where its parts are placed.
 fn warnings_of(session: &SessionFile, suite: &Suite) -> anyhow::Result<Vec<String>> {
-    let together = together::note(&session.plan, memory_bytes(session.plan.runtime));
+    let memory_bytes = memory_bytes(session.plan.runtime, &session.options);
+    let together = together::note(&session.plan, memory_bytes);
     let mut warnings: Vec<String> = together.into_iter().collect();
     let skipped = session.skipped.iter();
     warnings.extend(skipped.map(|skipped| format!("skipped: {skipped}")));

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{AskedArgs, ClusterArgs, OutputArgs};
+use super::{AskedArgs, ClusterArgs, HostArgs, OutputArgs};
 use crate::commands::duel::side::Side;
 use crate::values::Time;
 
@@ -80,6 +80,8 @@ pub(crate) struct DuelArgs {
     pub(crate) runtime: ImagesIn,
     #[command(flatten)]
     pub(crate) cluster: ClusterArgs,
+    #[command(flatten)]
+    pub(crate) hosts: HostArgs,
     /// Keep the suite of this duel in a folder, for `bakeoff run`.
     #[arg(long, value_name = "SUITE")]
     pub(crate) save: Option<PathBuf>,

@@ -1,6 +1,7 @@
 //! The command line: names, shapes and the help of every command.
 
 mod asked;
+mod audit;
 mod bisect;
 mod cluster;
 #[cfg(test)]
@@ -8,6 +9,7 @@ mod documented;
 mod duel;
 #[cfg(test)]
 mod headings;
+mod hosts;
 mod imported;
 mod init;
 mod load;
@@ -31,9 +33,11 @@ use crate::formats;
 use crate::values::{Collector, RuntimeKind, Time, Undecided};
 
 pub(crate) use asked::AskedArgs;
+pub(crate) use audit::AuditArgs;
 pub(crate) use bisect::BisectArgs;
 pub(crate) use cluster::{ClusterArgs, KubernetesAction, KubernetesArgs};
 pub(crate) use duel::{DuelArgs, ImagesIn};
+pub(crate) use hosts::HostArgs;
 pub(crate) use imported::ImportedArgs;
 pub(crate) use init::InitArgs;
 pub(crate) use load::LoadArgs;
@@ -99,9 +103,13 @@ pub(crate) enum Command {
     /// Wait in a Pod until it is ended (started by `run --runtime kubernetes`).
     #[command(hide = true)]
     Pause,
-    /// Measure the load engine at best, in a Pod (started by `run --runtime kubernetes`).
+    /// Measure the load engine at best, in a Pod or on another host (started by `run`).
     #[command(hide = true)]
     Ceiling,
+    /// Answer a session's questions on another host (started by `--load-host` and
+    /// `--contender-host`).
+    #[command(hide = true)]
+    Far,
     /// Send every request the same response, at once (started by `doctor --load` and `run`).
     #[command(hide = true)]
     NullServer(NullServerArgs),
@@ -138,6 +146,8 @@ pub(crate) struct Selection {
     pub(crate) backend: Option<BackendName>,
     #[command(flatten)]
     pub(crate) cluster: ClusterArgs,
+    #[command(flatten)]
+    pub(crate) hosts: HostArgs,
 }
 
 /// The parts of a suite that are measured, and how often.
@@ -267,7 +277,7 @@ pub(crate) struct RunArgs {
         conflicts_with_all = [
             "out", "seed", "runs", "benchmark", "contender", "slice", "round", "backend_delay",
             "profile_cpu",
-            "backend_url",
+            "backend_url", "contender_host", "load_host",
             "baseline", "undecided",
         ]
     )]
@@ -424,18 +434,6 @@ pub(crate) struct DocumentsArgs {
     /// (`.hlog`) and a distribution of each step (`.hgrm`).
     #[arg(long, value_name = "DIR")]
     pub(crate) exchange: Option<PathBuf>,
-}
-
-/// The exit status of `audit`, for its help.
-const AUDIT_HELP: &str = "\
-Exit status 2 when a reader who trusts the figures is misled: a number that was ranked and is not
-fair, or one that cannot be. Verdicts that differ without that are listed and leave it at 0.";
-
-#[derive(Debug, Args)]
-#[command(after_long_help = AUDIT_HELP)]
-pub(crate) struct AuditArgs {
-    /// A results folder, a folder of rounds, or the folder of a suite.
-    pub(crate) folder: PathBuf,
 }
 
 #[derive(Debug, Args)]

@@ -8,6 +8,7 @@ use bakeoff_model::grpc;
 use bakeoff_model::suite::Limits;
 use bakeoff_session::duel::{Duel, DuelRuns, DuelWarmUp, Request, USUAL_LIMITS};
 use bakeoff_session::hint::hinted;
+use bakeoff_session::options::FarHosts;
 
 use super::{imported, proto};
 use crate::args::AskedArgs;
@@ -49,6 +50,7 @@ pub(crate) fn duel(args: &AskedArgs) -> anyhow::Result<Duel> {
         },
         workdir: std::env::current_dir().context("this folder is gone")?,
         cluster: None,
+        hosts: FarHosts::default(),
         compose_file: None,
         dependencies: Vec::new(),
         connections: args.connections,

@@ -9,6 +9,7 @@ pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod doctor;
 pub(crate) mod duel;
+pub(crate) mod far;
 mod imported;
 pub(crate) mod init;
 pub(crate) mod kubernetes;

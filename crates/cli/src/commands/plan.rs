@@ -12,7 +12,9 @@ use bakeoff_model::load::LoadSpec;
 use bakeoff_model::plan::{Plan, PlannedRun};
 use bakeoff_model::record::Cores;
 use bakeoff_model::suite::{Round, Suite};
+use bakeoff_runtime::ssh::SshAddress;
 use bakeoff_session::hint::hinted;
+use bakeoff_session::options::SessionOptions;
 use bakeoff_session::placement::Placement;
 use bakeoff_session::selection;
 use bakeoff_session::stages::load_spec::{Loaded, SpecInput, load_spec};
@@ -30,7 +32,7 @@ pub(crate) fn plan(args: &PlanArgs) -> anyhow::Result<u8> {
     let suite = &folder.suite;
     let mut output = std::io::stdout().lock();
     let selection = &args.measured.selection;
-    let host = testbed::abilities(selection.runtime.into(), &selection.cluster.settings());
+    let host = testbed::abilities(selection.runtime.into(), &options(args));
     let named = args.round.as_deref();
     let several = named.map_or_else(Vec::new, |name| selection::several_rounds(suite, name));
     let round = match named {
@@ -41,7 +43,7 @@ pub(crate) fn plan(args: &PlanArgs) -> anyhow::Result<u8> {
         None => selection::main_round(suite),
     };
     let plan = planned(suite, args, round, &host)?;
-    let placement = selection::placement(&plan);
+    let placement = selection::placement(&plan, &selection.hosts.hosts());
     if let Some(contender) = &args.case {
         let spec = spec_of(&folder, &plan, contender, &placement.cores)?;
         writeln!(output, "{}", serde_json::to_string(&spec)?)?;
@@ -58,6 +60,16 @@ pub(crate) fn plan(args: &PlanArgs) -> anyhow::Result<u8> {
         }
     }
     Ok(exit::DONE)
+}
+
+/// The options of a session of these arguments.
+fn options(args: &PlanArgs) -> SessionOptions {
+    let selection = &args.measured.selection;
+    SessionOptions {
+        cluster: selection.cluster.settings(),
+        hosts: selection.hosts.hosts(),
+        ..SessionOptions::default()
+    }
 }
 
 /// The plan of these arguments on a host of these abilities.
@@ -127,14 +139,19 @@ fn places(plan: &Plan, placement: &Placement, args: &PlanArgs) -> anyhow::Result
                 .join(",")
         ),
     };
+    let hosts = args.measured.selection.hosts.hosts();
+    let place = |host: &Option<SshAddress>, list: &[usize]| match host {
+        Some(address) => address.to_string(),
+        None => cores(list),
+    };
     let backend = match plan.backend != BackendName::None {
         true => format!(", backend on {}", cores(&placement.cores.backend)),
         false => String::new(),
     };
     let parts = format!(
         "contender on {}, load generator on {}{backend}",
-        cores(&placement.cores.contender),
-        cores(&placement.cores.generator),
+        place(&hosts.contender, &placement.cores.contender),
+        place(&hosts.load, &placement.cores.generator),
     );
     let warnings = placement.warnings.iter();
     let warnings = warnings.map(|warning| format!("note: {warning}"));

@@ -39,6 +39,12 @@ async fn record_all(args: &RecordArgs) -> anyhow::Result<u8> {
             "leave --runtime away",
         ));
     }
+    if !args.selection.hosts.hosts().is_default() {
+        return Err(hinted(
+            "recordings are made with processes of this host",
+            "leave --contender-host and --load-host away",
+        ));
+    }
     let Some(backend) = recording::real_backend(&suite, args.selection.backend) else {
         bail!("{} has no real backend to record", suite.name);
     };

@@ -53,6 +53,7 @@ pub(crate) fn order(args: RunArgs) -> Order {
             flame_graphs: args.profile_cpu,
             backend_url: args.server.backend_url,
             cluster: args.measured.selection.cluster.settings(),
+            hosts: args.measured.selection.hosts.hosts(),
         },
         suite: args.measured.selection.suite,
         out: args.out,

@@ -14,7 +14,7 @@ use bakeoff_runtime::flame::Sampling;
 use bakeoff_runtime::sweep::RunFolder;
 use bakeoff_session::flame;
 use bakeoff_session::hint::hinted;
-use bakeoff_session::options::SessionOptions;
+use bakeoff_session::options::{FarHosts, SessionOptions};
 use bakeoff_session::selection;
 use bakeoff_session::standing::Standing;
 use bakeoff_session::store::suite_folder;
@@ -63,7 +63,7 @@ struct Ready {
 /// Builds and starts what the arguments ask for.
 async fn ready(args: &UpArgs) -> anyhow::Result<Ready> {
     if args.profile_cpu.is_some() {
-        flame::check(args.runtime.into())?;
+        flame::check(args.runtime.into(), &FarHosts::default())?;
     }
     if matches!(args.runtime, RuntimeKind::Kubernetes) {
         return Err(hinted(

@@ -68,6 +68,7 @@ async fn verify_all(args: &VerifyArgs) -> anyhow::Result<u8> {
         session: SessionOptions {
             backend_url,
             cluster: args.selection.cluster.settings(),
+            hosts: args.selection.hosts.hosts(),
             ..SessionOptions::default()
         },
         logs: logs.path().to_owned(),

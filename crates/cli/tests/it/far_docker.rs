@@ -3,23 +3,16 @@
 
 use std::fs;
 use std::io;
-use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::os::unix::fs::PermissionsExt as _;
+use std::net::{Shutdown, SocketAddr, TcpListener};
 use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::path::Path;
 use std::thread;
-use std::time::{Duration, Instant};
 
+use crate::ssh_server::{SSH, SshServer};
 use crate::world::{Ran, World, program};
 
 /// Switches on the tests that need a Docker engine with the base images.
 const DOCKER: &str = "BAKEOFF_TEST_DOCKER";
-
-/// Switches on the one that needs a server of SSH, too.
-const SSH: &str = "BAKEOFF_TEST_SSH";
-
-const SSHD: &str = "/usr/sbin/sshd";
 
 /// The shell ends on SIGTERM, which the first process of a container ignores otherwise.
 const DOCKERFILE: &str = "FROM bakeoff-base/debian:latest
@@ -132,11 +125,11 @@ fn an_engine_is_reached_by_ssh_and_nothing_of_it_is_left() {
     }
     let world = World::new(&[]);
     let server = SshServer::start(&world);
-    let address = format!("ssh://root@127.0.0.1:{}{}", server.port, socket());
+    let address = format!("{}{}", server.address, socket());
     let stderr = duel(&world, &address, &server.programs);
     check(&world, &stderr, &address);
     assert_eq!(world.leftovers(0), Vec::<String>::new());
-    let refused = format!("ssh://root@127.0.0.1:{}", server.port + 1);
+    let refused = format!("ssh://root@127.0.0.1:{}", world.port() + 7);
     let mut command = world.command("duel --get / a=image:a b=image:b --out OUT-2");
     let usual = std::env::var("PATH").unwrap();
     command.env("DOCKER_HOST", &refused);
@@ -146,75 +139,4 @@ fn an_engine_is_reached_by_ssh_and_nothing_of_it_is_left() {
         1,
         &["no Docker engine answers", "ssh: ", "Connection refused"],
     );
-}
-
-/// A server of SSH on the loopback interface with keys of its own, and a folder with an `ssh` that
-/// knows them.
-struct SshServer {
-    port: u16,
-    programs: PathBuf,
-    server: Child,
-}
-
-impl SshServer {
-    fn start(world: &World) -> Self {
-        let folder = world.path().join("ssh");
-        let file = |name: &str| folder.join(name).display().to_string();
-        for key in ["host", "user"] {
-            world.write(&format!("ssh/{key}"), "");
-            fs::remove_file(folder.join(key)).unwrap();
-            let made = Command::new("ssh-keygen")
-                .args(["-q", "-t", "ed25519", "-N", "", "-f", &file(key)])
-                .status();
-            assert!(made.unwrap().success());
-        }
-        // What sshd wants of its host besides.
-        fs::create_dir_all("/run/sshd").unwrap();
-        let port = world.port() + 6;
-        let settings = format!(
-            "ListenAddress 127.0.0.1\nPort {port}\nHostKey {}\nAuthorizedKeysFile {}\n\
-             StrictModes no\nUsePAM no\nPidFile none\nPermitRootLogin prohibit-password\n\
-             PasswordAuthentication no\nKbdInteractiveAuthentication no\n\
-             MaxStartups 10:100:10\n",
-            file("host"),
-            file("user.pub")
-        );
-        world.write("ssh/sshd_config", &settings);
-        let client = format!(
-            "#!/bin/sh\nexec /usr/bin/ssh -F none -o IdentityFile={} -o IdentitiesOnly=yes \
-             -o UserKnownHostsFile={} -o StrictHostKeyChecking=accept-new \"$@\"\n",
-            file("user"),
-            file("known_hosts")
-        );
-        world.write("ssh/bin/ssh", &client);
-        let programs = folder.join("bin");
-        fs::set_permissions(programs.join("ssh"), fs::Permissions::from_mode(0o755)).unwrap();
-        let log = fs::File::create(folder.join("log")).unwrap();
-        let server = Command::new(SSHD)
-            .args(["-D", "-e", "-f", &file("sshd_config")])
-            .stdin(Stdio::null())
-            .stderr(log)
-            .spawn();
-        let server = server.unwrap_or_else(|error| panic!("{SSHD}: {error}"));
-        let begun = Instant::now();
-        while TcpStream::connect(("127.0.0.1", port)).is_err() {
-            assert!(
-                begun.elapsed() < Duration::from_secs(10),
-                "{SSHD} is silent"
-            );
-            thread::sleep(Duration::from_millis(20));
-        }
-        Self {
-            port,
-            programs,
-            server,
-        }
-    }
-}
-
-impl Drop for SshServer {
-    fn drop(&mut self) {
-        let _ = self.server.kill();
-        let _ = self.server.wait();
-    }
 }

@@ -34,7 +34,7 @@ pub struct Host {
     #[serde(default, alias = "loader", skip_serializing_if = "Option::is_none")]
     pub generator: Option<GeneratorCeiling>,
     /// Median round trip between the load generator's host and this one, ns; absent where that is
-    /// one machine, and in a cluster.
+    /// one machine, in a cluster, and where none could be made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub round_trip_ns: Option<u64>,
     /// The slowdown of the contender's cores by the load generator's; absent where it was not

@@ -108,6 +108,7 @@ impl Nodes {
             generators,
             backend,
             cores,
+            clocks: BTreeMap::default(),
         }
     }
 }

@@ -306,9 +306,8 @@ impl<'a, 'w> Search<'a, 'w> {
             suite,
             folder.clone(),
             agreed.runtime,
-            None,
+            duel.options(),
             self.order.seed,
-            false,
         );
         let recorded = series::play(&order, &folder, self.audience).await?;
         self.measured.extend(positions);

@@ -18,7 +18,6 @@ use super::order::{Duel, NAME, Request};
 use crate::contracts::{Client, Destination, STOP_GRACE};
 use crate::event::Unheard;
 use crate::hint::hinted;
-use crate::options::SessionOptions;
 use crate::stages::verify;
 use crate::store::suite_folder::SuiteFolder;
 use crate::testbed::{Testbed, TestbedOptions};
@@ -85,10 +84,7 @@ async fn testbed(
         contenders: duel.sides.iter().map(|side| side.name.clone()).collect(),
         cores: Cores::default(),
         seed: 0,
-        session: SessionOptions {
-            cluster: duel.cluster.clone().unwrap_or_default(),
-            ..SessionOptions::default()
-        },
+        session: duel.options(),
         logs: logs.path().to_owned(),
     };
     // What the session will tell anyway is not told twice.

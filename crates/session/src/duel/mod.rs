@@ -13,7 +13,6 @@ use std::path::{Path, PathBuf};
 
 use bakeoff_model::conditions::RuntimeKind;
 use bakeoff_model::plan::whole_runs;
-use bakeoff_runtime::kubernetes::ClusterSettings;
 use serde_json::Value;
 
 use crate::hint::hinted;
@@ -60,16 +59,14 @@ impl From<anyhow::Error> for Unprepared {
     }
 }
 
-/// Returns the session of a suite that was written for a duel; `cluster` is where its sides run,
-/// where they run in one.
+/// Returns the session of a suite that was written for a duel.
 #[must_use]
 pub fn session(
     suite: PathBuf,
     results: PathBuf,
     runtime: RuntimeKind,
-    cluster: Option<ClusterSettings>,
+    options: SessionOptions,
     seed: u64,
-    flame_graphs: bool,
 ) -> Order {
     Order::Begin(Box::new(NewSession {
         suite,
@@ -86,11 +83,7 @@ pub fn session(
         out: Some(results),
         round: None,
         baseline: None,
-        options: SessionOptions {
-            flame_graphs,
-            cluster: cluster.unwrap_or_default(),
-            ..SessionOptions::default()
-        },
+        options,
     }))
 }
 

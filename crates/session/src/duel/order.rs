@@ -15,6 +15,8 @@ use bakeoff_model::volume::Volume;
 use bakeoff_runtime::kubernetes::{ClusterSettings, DeploymentName};
 
 use crate::hint::hinted;
+use crate::options::{FarHosts, SessionOptions};
+use crate::testbed::images::engine_is_elsewhere;
 use crate::testbed::this_host::free;
 
 /// Name of the suite, its profile and its benchmark.
@@ -58,6 +60,8 @@ pub struct Duel {
     pub workdir: PathBuf,
     /// The cluster in which images run as Pods; they run in an engine of this host when absent.
     pub cluster: Option<ClusterSettings>,
+    /// Other hosts on which parts run.
+    pub hosts: FarHosts,
     /// The compose file; one of its usual names there when absent.
     pub compose_file: Option<PathBuf>,
     /// Connections of closed load.
@@ -208,6 +212,16 @@ impl Duel {
         }
     }
 
+    /// Returns the options of sessions of its suite.
+    #[must_use]
+    pub fn options(&self) -> SessionOptions {
+        SessionOptions {
+            cluster: self.cluster.clone().unwrap_or_default(),
+            hosts: self.hosts.clone(),
+            ..SessionOptions::default()
+        }
+    }
+
     /// Where those that are started listen.
     pub(super) fn port(&self) -> u16 {
         self.port.unwrap_or(PORT)
@@ -270,7 +284,8 @@ impl Duel {
     /// The same, and whether the port is free where it has to be.
     pub(super) fn check(&self) -> anyhow::Result<RuntimeKind> {
         let runtime = self.validate()?;
-        if runtime == RuntimeKind::Process {
+        self.hosts.check(runtime, engine_is_elsewhere())?;
+        if runtime == RuntimeKind::Process && self.hosts.contender.is_none() {
             free(
                 NAME,
                 self.port(),

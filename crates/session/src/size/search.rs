@@ -232,7 +232,8 @@ impl<'a, 'w> Search<'a, 'w> {
         let path = folder.join("suite");
         duel::write(suite, &path)?;
         let (runtime, seed) = (self.asked.runtime, self.order.seed);
-        let order = duel::session(path, folder.clone(), runtime, None, seed, false);
+        let options = self.asked.duel.options();
+        let order = duel::session(path, folder.clone(), runtime, options, seed);
         let recorded = series::play(&order, &folder, self.audience).await?;
         Ok((recorded, folder))
     }

@@ -2,8 +2,11 @@
 
 use std::path::PathBuf;
 
+use anyhow::anyhow;
 use bakeoff_model::suite::{Contender, Probe};
 use bakeoff_runtime::build::{self, Built, Placeholders};
+
+use crate::hint::hinted;
 
 /// A built contender, in the form that the runtime starts.
 #[derive(Debug, Clone)]
@@ -39,4 +42,16 @@ pub(super) fn resolve(
     };
     let probes: Result<_, _> = contender.probes.iter().map(resolved).collect();
     Ok((build::resolve(&contender.run, &values)?, probes?))
+}
+
+/// Refuses a contender that no process can be.
+pub(super) fn has_command(contender: &Contender) -> anyhow::Result<()> {
+    if !contender.run.is_empty() {
+        return Ok(());
+    }
+    let message = "it has no command, so it cannot be --runtime process";
+    Err(match contender.url {
+        Some(_) => hinted(message, "it runs already: use --runtime external"),
+        None => anyhow!(message),
+    })
 }

@@ -15,6 +15,9 @@ use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
 use crate::contracts::{LoadGenerator, RunningLoad};
 
+/// The arguments with which this program is a load generator.
+pub(super) const LOAD: [&str; 2] = ["load", "-"];
+
 /// Starts load generators as processes of the given program.
 #[derive(Debug)]
 pub struct ProcessGenerator {
@@ -23,7 +26,7 @@ pub struct ProcessGenerator {
 }
 
 /// A load generator process.
-struct GeneratorProcess {
+pub(super) struct GeneratorProcess {
     child: Child,
     input: ChildStdin,
     lines: Lines<BufReader<ChildStdout>>,
@@ -33,37 +36,46 @@ struct GeneratorProcess {
 #[async_trait(?Send)]
 impl LoadGenerator for ProcessGenerator {
     async fn start(&self, spec: &LoadSpec) -> anyhow::Result<Box<dyn RunningLoad>> {
-        let mut child = Command::new(&self.program)
-            .args(["load", "-"])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::inherit())
-            // A terminal's Ctrl-C is the session's to handle; this process ends with its pipes.
-            .process_group(0)
-            .kill_on_drop(true)
-            .spawn()
-            .context("cannot start the load generator")?;
-        let mut input = child
-            .stdin
-            .take()
-            .context("the load generator has no standard input")?;
-        let output = child
-            .stdout
-            .take()
-            .context("the load generator has no standard output")?;
-        let mut line = serde_json::to_vec(spec)?;
-        line.push(b'\n');
-        input
-            .write_all(&line)
-            .await
-            .context("cannot send the load generator its load spec")?;
-        Ok(Box::new(GeneratorProcess {
-            child,
-            input,
-            lines: BufReader::new(output).lines(),
-            done: false,
-        }))
+        let mut command = Command::new(&self.program);
+        command.args(LOAD);
+        Ok(Box::new(started(command, spec).await?))
     }
+}
+
+/// Starts a load generator by a command that ends in [`LOAD`].
+pub(super) async fn started(
+    mut command: Command,
+    spec: &LoadSpec,
+) -> anyhow::Result<GeneratorProcess> {
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::inherit())
+        // A terminal's Ctrl-C is the session's to handle; this process ends with its pipes.
+        .process_group(0)
+        .kill_on_drop(true)
+        .spawn()
+        .context("cannot start the load generator")?;
+    let mut input = child
+        .stdin
+        .take()
+        .context("the load generator has no standard input")?;
+    let output = child
+        .stdout
+        .take()
+        .context("the load generator has no standard output")?;
+    let mut line = serde_json::to_vec(spec)?;
+    line.push(b'\n');
+    input
+        .write_all(&line)
+        .await
+        .context("cannot send the load generator its load spec")?;
+    Ok(GeneratorProcess {
+        child,
+        input,
+        lines: BufReader::new(output).lines(),
+        done: false,
+    })
 }
 
 #[async_trait(?Send)]

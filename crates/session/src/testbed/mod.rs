@@ -94,12 +94,16 @@ fn wanted_platform<'a>(folder: &SuiteFolder, options: &'a TestbedOptions) -> Wan
     let mut backends = folder.suite.backends.iter();
     let spec = backends.find(|one| one.name == options.backend);
     let data = spec.and_then(|spec| spec.data.as_ref());
+    let taking_part = |one: &&Contender| options.contenders.contains(&one.name);
+    let contenders = folder.suite.contenders.iter().filter(taking_part);
     WantedPlatform {
         kind: options.runtime,
         cluster: &options.session.cluster,
         backend: options.backend,
         recordings: data.map(|data| folder.path.join(data)),
         side_by_side: options.side_by_side,
+        hosts: &options.session.hosts,
+        services: contenders.filter_map(|one| one.url.clone()).collect(),
     }
 }
 

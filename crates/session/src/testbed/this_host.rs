@@ -26,7 +26,11 @@ pub fn process_runtime() -> anyhow::Result<ProcessRuntime> {
     runtime.context("cannot make a folder for temporary files")
 }
 
-pub(super) fn process_options() -> anyhow::Result<ProcessOptions> {
+/// How local processes are started by this very binary.
+///
+/// # Errors
+/// This program's own file is gone.
+pub fn process_options() -> anyhow::Result<ProcessOptions> {
     let shim = std::env::current_exe().context("cannot find this program's own file")?;
     Ok(ProcessOptions {
         shim,

@@ -284,6 +284,7 @@ fn on_nodes(generators: &[&str], backend: &str) -> World {
         generators: generators.iter().map(|name| (*name).to_owned()).collect(),
         backend: Some(backend.to_owned()),
         cores: names.map(|name| (name, 2)).into(),
+        ..Nodes::default()
     });
     world.host.as_mut().unwrap().cores[1] = core(1, 0.0, 0.0);
     world

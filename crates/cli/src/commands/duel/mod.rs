@@ -10,6 +10,7 @@ use anyhow::Context as _;
 use bakeoff_model::suite::Limits;
 use bakeoff_session::clock;
 use bakeoff_session::duel::{self, Agreement, Duel, DuelRuns, Service, Unprepared};
+use bakeoff_session::options::SessionOptions;
 use bakeoff_session::run::run as run_session;
 use bakeoff_session::session::Audience;
 use bakeoff_session::store::recorder::refuse_session;
@@ -50,9 +51,11 @@ pub(crate) fn duel(args: &DuelArgs) -> anyhow::Result<u8> {
             suite,
             results,
             agreement.runtime,
-            wanted.cluster.clone(),
+            SessionOptions {
+                flame_graphs: args.profile_cpu,
+                ..wanted.options()
+            },
             seed,
-            args.profile_cpu,
         );
         let mut watcher = output::watcher(&args.output)?;
         let mut audience = Audience {
@@ -104,6 +107,7 @@ pub(crate) fn wanted(args: &DuelArgs) -> anyhow::Result<Duel> {
     Ok(Duel {
         sides: sides.map(|side| side.0.clone()).collect(),
         cluster: in_cluster.then(|| args.cluster.settings()),
+        hosts: args.hosts.hosts(),
         limits: limits(args, duel.limits),
         compose_file: args.compose.clone(),
         runs: match args.runs {

@@ -28,7 +28,7 @@ use bakeoff_runtime::{BoxFuture, Runtime};
 use tokio::sync::OnceCell;
 
 use super::pods::in_pods;
-use super::{GC_LOG_IN_CONTAINERS, Platform, without_volumes};
+use super::{GC_LOG_IN_CONTAINERS, Platform, without_tls, without_volumes};
 use crate::contracts::{Client, Destination, LoadGenerator};
 use crate::hint::{hinted, with_hints};
 use crate::testbed::backends::{self, RunningBackend, WantedBackend};
@@ -230,17 +230,8 @@ impl Platform for ClusterPlatform {
     }
 
     fn check(&self, suite: &Suite) -> anyhow::Result<()> {
-        let table = match (&suite.tls, &suite.grpc) {
-            (Some(_), _) => "tls",
-            (None, Some(_)) => "grpc",
-            (None, None) => return Ok(()),
-        };
-        Err(hinted(
-            format_args!(
-                "contenders in Pods are asked over plain HTTP, and this suite has `[suite.{table}]`"
-            ),
-            "use --runtime docker or --runtime process",
-        ))
+        let hint = "use --runtime docker or --runtime process";
+        without_tls(suite, "contenders in Pods", hint)
     }
 
     /// The image of the contender is then at the nodes.

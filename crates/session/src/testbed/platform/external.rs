@@ -1,13 +1,23 @@
 //! Services that run already: nothing is started, limited or metered.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::SocketAddr;
+
+use anyhow::Context as _;
 use async_trait::async_trait;
+use bakeoff_model::conditions::BackendName;
+use bakeoff_model::nodes::Nodes;
+use bakeoff_model::service_url::ServiceUrl;
 use bakeoff_model::suite::Contender;
-use bakeoff_runtime::Runtime;
 use bakeoff_runtime::build::Built;
 use bakeoff_runtime::external::External;
 use bakeoff_runtime::process::ProcessRuntime;
+use bakeoff_runtime::{Runtime, host};
+use tokio::net::lookup_host;
 
-use super::Platform;
+use super::{Platform, Reached, WantedPlatform};
+use crate::hint::hinted;
+use crate::selection;
 use crate::testbed::backends::{self, RunningBackend, WantedBackend};
 use crate::testbed::contender::Ready;
 use crate::testbed::images::elsewhere;
@@ -15,15 +25,44 @@ use crate::testbed::this_host::{process_runtime, swept};
 
 /// Services elsewhere.
 pub(super) struct ExternalPlatform {
+    services: Vec<ServiceUrl>,
+    /// The map of the parts, where load comes from another host.
+    nodes: Option<Nodes>,
     /// For backends.
     process: ProcessRuntime,
 }
 
 impl ExternalPlatform {
-    pub(super) fn new() -> anyhow::Result<Self> {
-        let process = process_runtime()?;
-        Ok(Self { process })
+    pub(super) fn new(wanted: &WantedPlatform<'_>) -> anyhow::Result<Self> {
+        let load_is_far = wanted.hosts.load.is_some();
+        Ok(Self {
+            nodes: load_is_far.then(|| nodes(&wanted.services, wanted.backend)),
+            services: wanted.services.clone(),
+            process: process_runtime()?,
+        })
     }
+}
+
+/// Which part is on which host: services by their names in URLs.
+fn nodes(services: &[ServiceUrl], backend: BackendName) -> Nodes {
+    let names: BTreeSet<&str> = services.iter().map(ServiceUrl::name).collect();
+    let names: Vec<&str> = names.into_iter().collect();
+    let here = host::name();
+    Nodes {
+        contender: names.join(", "),
+        generators: vec![here.clone()],
+        backend: (backend != BackendName::None).then(|| here.clone()),
+        cores: BTreeMap::from([(here, selection::host_cores())]),
+        clocks: BTreeMap::default(),
+    }
+}
+
+/// Returns the address of a service.
+async fn address(service: &ServiceUrl) -> anyhow::Result<SocketAddr> {
+    let name = service.name();
+    let found = lookup_host((name, service.port())).await;
+    let first = found.ok().and_then(|mut found| found.next());
+    first.with_context(|| format!("{name} has no address"))
 }
 
 #[async_trait(?Send)]
@@ -51,5 +90,27 @@ impl Platform for ExternalPlatform {
 
     async fn sweep(&self) -> anyhow::Result<Vec<String>> {
         swept(&self.process).await
+    }
+
+    async fn reached(&self) -> anyhow::Result<Option<Reached>> {
+        let mut reached = None;
+        for service in &self.services {
+            let address = address(service).await?;
+            if address.ip().is_loopback() {
+                return Err(hinted(
+                    format_args!("{service} is an address of this host that only it reaches"),
+                    "name an address that the host of the load generator reaches, too",
+                ));
+            }
+            reached.get_or_insert(Reached {
+                address,
+                is_ssh: false,
+            });
+        }
+        Ok(reached)
+    }
+
+    fn nodes(&self) -> Option<Nodes> {
+        self.nodes.clone()
     }
 }

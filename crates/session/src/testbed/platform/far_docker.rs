@@ -13,9 +13,11 @@ use bakeoff_model::record::Host;
 use bakeoff_model::suite::Contender;
 use bakeoff_runtime::build::Built;
 use bakeoff_runtime::docker::FarHost;
+use bakeoff_runtime::ssh::SshHost;
 use bakeoff_runtime::{Runtime, host};
 
-use super::{Elsewhere, Platform, without_volumes};
+use super::far::with_load;
+use super::{Elsewhere, Platform, Reached, without_volumes};
 use crate::hint::hinted;
 use crate::selection;
 use crate::testbed::backends::{RunningBackend, WantedBackend};
@@ -41,16 +43,28 @@ impl FarDockerPlatform {
     }
 }
 
-/// Returns the host of an engine that is on another one.
+/// Returns the host of an engine that is on another one; `load` is that of the load generator,
+/// where it is a third.
 ///
 /// # Errors
 /// It does not answer, or is on this host after all.
-pub(super) async fn describe(backend: BackendName) -> anyhow::Result<Elsewhere> {
+pub(super) async fn describe(
+    load: Option<&SshHost>,
+    backend: BackendName,
+) -> anyhow::Result<Elsewhere> {
     let engine = find_engine().await?;
     let far = engine.far_host().context("the engine is on this host")?;
-    let words = nodes(far, backend).words();
-    let mut notes = vec![format!("containers of {}: {words}", engine.host())];
-    notes.extend(nodes(far, backend).sharing());
+    let nodes = nodes(far, backend);
+    let nodes = match load {
+        Some(load) => with_load(nodes, load),
+        None => nodes,
+    };
+    let mut notes = vec![format!(
+        "containers of {}: {}",
+        engine.host(),
+        nodes.words()
+    )];
+    notes.extend(nodes.sharing());
     Ok(Elsewhere {
         node: far.name.clone(),
         memory_bytes: Some(far.host.memory_bytes),
@@ -69,6 +83,7 @@ fn nodes(far: &FarHost, backend: BackendName) -> Nodes {
             (here, selection::host_cores()),
             (far.name.clone(), far.host.cores),
         ]),
+        clocks: BTreeMap::default(),
     }
 }
 
@@ -131,6 +146,13 @@ impl Platform for FarDockerPlatform {
 
     fn shares_network(&self) -> bool {
         true
+    }
+
+    async fn reached(&self) -> anyhow::Result<Option<Reached>> {
+        Ok(Some(Reached {
+            address: self.far.reached,
+            is_ssh: true,
+        }))
     }
 
     fn gc_log_inside(&self) -> Option<&'static Path> {

@@ -4,8 +4,11 @@
 pub mod cluster;
 mod docker;
 mod external;
+mod far;
 mod far_docker;
+mod far_processes;
 pub(super) mod launch;
+mod load_host;
 mod pods;
 mod processes;
 
@@ -21,6 +24,7 @@ use bakeoff_model::dependency::Dependency;
 use bakeoff_model::nodes::Nodes;
 use bakeoff_model::plan::Plan;
 use bakeoff_model::record::{Cores, GeneratorCeiling, Host};
+use bakeoff_model::service_url::ServiceUrl;
 use bakeoff_model::suite::{Contender, Suite};
 use bakeoff_runtime::build::Built;
 use bakeoff_runtime::kubernetes::ClusterSettings;
@@ -34,13 +38,16 @@ use super::images::{engine_is_elsewhere, find_engine};
 use super::load_generator::ProcessGenerator;
 use crate::contracts::{Client, LoadGenerator};
 use crate::hint::hinted;
+use crate::options::{FarHosts, SessionOptions};
 use crate::selection;
 
 use self::cluster::ClusterPlatform;
 use self::docker::DockerPlatform;
 use self::external::ExternalPlatform;
 use self::far_docker::FarDockerPlatform;
+use self::far_processes::FarProcessPlatform;
 use self::launch::{Launched, Setting};
+use self::load_host::LoadHostPlatform;
 use self::processes::ProcessPlatform;
 
 /// Where a JVM in a container writes its log of garbage collections; it goes with the container.
@@ -123,6 +130,14 @@ pub(super) trait Platform {
         selection::host_cores()
     }
 
+    /// Returns where the host of contenders accepts connections, where that is not this one.
+    ///
+    /// # Errors
+    /// Only this host can connect there.
+    async fn reached(&self) -> anyhow::Result<Option<Reached>> {
+        Ok(None)
+    }
+
     /// Returns which part is on which node, where there are nodes.
     fn nodes(&self) -> Option<Nodes> {
         None
@@ -165,6 +180,29 @@ pub(super) trait Platform {
     }
 }
 
+/// Where another host accepts connections.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Reached {
+    pub(super) address: SocketAddr,
+    /// A server of SSH may listen there, which refuses those that connect too often.
+    pub(super) is_ssh: bool,
+}
+
+/// Refuses a suite whose contenders do not speak plain HTTP; `hint` is what to do then.
+fn without_tls(suite: &Suite, contenders: &str, hint: &str) -> anyhow::Result<()> {
+    let table = match (&suite.tls, &suite.grpc) {
+        (Some(_), _) => "tls",
+        (None, Some(_)) => "grpc",
+        (None, None) => return Ok(()),
+    };
+    Err(hinted(
+        format_args!(
+            "{contenders} are asked over plain HTTP, and this suite has `[suite.{table}]`"
+        ),
+        hint,
+    ))
+}
+
 /// Refuses a contender with volumes where contenders run elsewhere; `unseen` ends the sentence.
 fn without_volumes(contender: &Contender, unseen: fmt::Arguments<'_>) -> anyhow::Result<()> {
     match contender.image_volumes.first() {
@@ -187,6 +225,10 @@ pub(super) struct WantedPlatform<'a> {
     pub(super) recordings: Option<PathBuf>,
     /// Contenders are alive concurrently.
     pub(super) side_by_side: bool,
+    /// Other hosts on which parts run.
+    pub(super) hosts: &'a FarHosts,
+    /// Where contenders run already.
+    pub(super) services: Vec<ServiceUrl>,
 }
 
 /// Where contenders run, if that is not this host, before anything is built for it.
@@ -203,22 +245,32 @@ pub(crate) struct Elsewhere {
 /// Returns where the contenders of a plan run, if that is not this host.
 ///
 /// # Errors
-/// It does not answer.
+/// It does not answer, or cannot run them.
 pub(crate) async fn elsewhere(
     plan: &Plan,
-    cluster: &ClusterSettings,
+    options: &SessionOptions,
 ) -> anyhow::Result<Option<Elsewhere>> {
-    Ok(match plan.runtime {
-        RuntimeKind::Kubernetes => {
-            let connected = cluster::connect(cluster, plan.backend).await?;
+    let hosts = &options.hosts;
+    hosts.check(plan.runtime, engine_is_elsewhere())?;
+    let load = match &hosts.load {
+        Some(address) => Some(far::open(address).await?),
+        None => None,
+    };
+    let (load, backend) = (load.as_deref(), plan.backend);
+    Ok(match (plan.runtime, &hosts.contender) {
+        (RuntimeKind::Kubernetes, _) => {
+            let connected = cluster::connect(&options.cluster, backend).await?;
             Some(Elsewhere {
                 notes: connected.notes(),
                 memory_bytes: connected.nodes.contender.allocatable_memory_bytes,
                 node: connected.nodes.contender.name,
             })
         }
-        RuntimeKind::Docker if engine_is_elsewhere() => {
-            Some(far_docker::describe(plan.backend).await?)
+        (RuntimeKind::Docker, _) if engine_is_elsewhere() => {
+            Some(far_docker::describe(load, backend).await?)
+        }
+        (RuntimeKind::Process, Some(address)) => {
+            Some(far_processes::describe(address, load, backend).await?)
         }
         _ => None,
     })
@@ -226,8 +278,13 @@ pub(crate) async fn elsewhere(
 
 /// Connects to the platform of this kind.
 pub(super) async fn connect(wanted: WantedPlatform<'_>) -> anyhow::Result<Box<dyn Platform>> {
-    Ok(match wanted.kind {
-        RuntimeKind::Process => Box::new(ProcessPlatform::new(wanted.side_by_side)?),
+    let hosts = wanted.hosts;
+    hosts.check(wanted.kind, engine_is_elsewhere())?;
+    let contenders: Box<dyn Platform> = match wanted.kind {
+        RuntimeKind::Process => match &hosts.contender {
+            Some(address) => Box::new(FarProcessPlatform::new(address, wanted.backend).await?),
+            None => Box::new(ProcessPlatform::new(wanted.side_by_side)?),
+        },
         RuntimeKind::Docker => {
             let engine = find_engine().await?;
             let far = engine.far_host().cloned();
@@ -240,6 +297,10 @@ pub(super) async fn connect(wanted: WantedPlatform<'_>) -> anyhow::Result<Box<dy
         RuntimeKind::Kubernetes => Box::new(
             ClusterPlatform::begin(wanted.cluster, wanted.backend, wanted.recordings).await?,
         ),
-        RuntimeKind::External => Box::new(ExternalPlatform::new()?),
+        RuntimeKind::External => Box::new(ExternalPlatform::new(&wanted)?),
+    };
+    Ok(match &hosts.load {
+        Some(address) => Box::new(LoadHostPlatform::new(contenders, address).await?),
+        None => contenders,
     })
 }

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-use anyhow::anyhow;
 use async_trait::async_trait;
 use bakeoff_model::dependency::Dependency;
 use bakeoff_model::suite::{Contender, Suite};
@@ -16,7 +15,7 @@ use super::launch::{Launched, Setting, start_program};
 use crate::hint::hinted;
 use crate::testbed::backends::{self, RunningBackend, WantedBackend};
 use crate::testbed::builds::size_bytes;
-use crate::testbed::contender::{Ready, resolve};
+use crate::testbed::contender::{Ready, has_command, resolve};
 use crate::testbed::this_host::{free, process_options, process_runtime, swept};
 
 /// Local processes.
@@ -53,13 +52,7 @@ impl Platform for ProcessPlatform {
         built: Built,
         jvm_options: Vec<String>,
     ) -> anyhow::Result<Ready> {
-        if contender.run.is_empty() {
-            let message = "it has no command, so it cannot be --runtime process";
-            return Err(match contender.url {
-                Some(_) => hinted(message, "it runs already: use --runtime external"),
-                None => anyhow!(message),
-            });
-        }
+        has_command(contender)?;
         let java = match contender.jdk {
             Some(major) => Some(build::java(major)?.display().to_string()),
             None => None,

@@ -1,0 +1,12 @@
+//! `bakeoff far`: the part of a session on another host.
+
+use bakeoff_runtime::ssh;
+use bakeoff_session::testbed::this_host::process_options;
+
+use crate::exit;
+
+/// Answers questions until standard input ends.
+pub(crate) fn far() -> anyhow::Result<u8> {
+    ssh::serve(process_options()?)?;
+    Ok(exit::DONE)
+}
