@@ -31,8 +31,8 @@ const BENCHMARK: &str = r#"describe = "One item."
 backend-requests-min = 1
 "#;
 
-/// A session of these contenders on a suite that says what a request takes.
-fn session(modes: &[&str]) -> World {
+/// A suite of these contenders that says what a request takes.
+pub(crate) fn suite(modes: &[&str]) -> World {
     let world = World::new(modes);
     let suite = world.read("suite/suite.toml");
     let changes = [
@@ -52,6 +52,12 @@ fn session(modes: &[&str]) -> World {
         .fold(suite, |suite, (from, to)| suite.replacen(from, to, 1));
     world.write("suite.toml", &suite);
     world.write("recordings/one.jsonl", RECORDING);
+    world
+}
+
+/// A session of these contenders on such a suite.
+fn session(modes: &[&str]) -> World {
+    let world = suite(modes);
     world
         .run("run SUITE --profile tiny --out OUT")
         .check(0, &[]);

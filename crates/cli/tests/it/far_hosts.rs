@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use crate::equal_work;
 use crate::ssh_server::{FarNetwork, SSH, SshServer};
 use crate::world::{Ran, Service, World, program};
 
@@ -157,11 +158,12 @@ fn contenders_of_a_suite_are_built_here_and_run_on_another_host() {
     if !is_on() {
         return;
     }
-    let world = World::new(&["good"]);
+    // Each request takes one to the backend, which runs here and is counted here.
+    let world = equal_work::suite(&["good"]);
     let hosts = Hosts::start(&world);
     let arguments = format!(
-        "run SUITE --profile tiny --contender-host {} --out OUT",
-        hosts.contenders.address
+        "run SUITE --profile tiny --contender-host {} --load-host {} --out OUT",
+        hosts.contenders.address, hosts.load.address
     );
     let session = piped(hosts.command(&world, &arguments));
     let id = session.id();
@@ -169,19 +171,22 @@ fn contenders_of_a_suite_are_built_here_and_run_on_another_host() {
     nothing_is_left_there(id);
     ran.check(0, &[]);
     let said = ran.unwrapped();
-    said.check(0, &["contender bench-b; load generator "]);
+    said.check(0, &["contender bench-b; load generator bench-c; backend "]);
     // Its output was read there in time.
     assert!(!said.stderr.contains("FAILED"), "{said:#?}");
     for begin in begins(&world) {
-        assert_eq!(begin["nodes"]["contender"], "bench-b", "{begin:#}");
         assert!(begin["artifact_digest"].is_string(), "{begin:#}");
     }
-    let logs = fs::read_dir(world.out().join("logs")).unwrap();
-    let logs = logs.map(|log| fs::read_to_string(log.unwrap().path()).unwrap());
-    assert!(
-        logs.into_iter().any(|log| !log.is_empty()),
-        "their output is here"
-    );
+    let records = world.read("out/records/item.good.r1.a1.jsonl");
+    let counts = records.lines().filter_map(|line| {
+        let record: Value = serde_json::from_str(line).unwrap();
+        record["backend_after"]["requests"].as_u64()
+    });
+    assert!(counts.max() > Some(0), "{records}");
+    assert!(!records.contains("unequal work"), "{records}");
+    // The last start of the run was without a backend.
+    let log = world.read("out/logs/item.good.r1.a1.log");
+    assert!(log.contains("the backend does not answer"), "{log}");
 }
 
 #[test]
