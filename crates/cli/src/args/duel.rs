@@ -32,6 +32,7 @@ Examples:
   bakeoff duel 'old=image:shop:1.4' 'new=image:shop:1.5' --get /items --cpus 2 --memory 1GiB
   bakeoff duel 'old=image:shop:1.4' 'mine=compose:shop' --compose deploy/compose.yaml --get /items
   bakeoff duel 'live=deployment:shop/web' 'next=image:registry.example.org/web:1.5' --get /items
+  bakeoff duel 'old=./shop-1' 'new=./shop-2' --get /items --contender-host ssh://bench-2
   bakeoff duel 'a=url:http://10.0.0.7' 'b=url:http://10.0.0.8' --get /items --connections 16
   bakeoff duel 'old=./shop-1' 'new=./shop-2' --requests shop.http --ignore '$.time'
   bakeoff duel 'v1=java -jar v1.jar' 'v2=java -jar v2.jar' --get /items --env DB=off --runs 10";

@@ -65,8 +65,8 @@ fn over_tcp() -> SocketAddr {
 }
 
 /// A duel of a service of a compose file against itself on the engine of `docker_host`; `path` is
-/// searched for programs first.
-fn duel(world: &World, docker_host: &str, path: &Path) -> String {
+/// searched for programs first, and `more` are further options.
+fn duel(world: &World, docker_host: &str, path: &Path, more: &str) -> String {
     let port = world.port();
     let compose = format!(
         "services:\n  web:\n    build: .\n    environment: {{ MODE: good, PORT: {port} }}\n    \
@@ -77,7 +77,7 @@ fn duel(world: &World, docker_host: &str, path: &Path) -> String {
     fs::copy(program(), world.path().join("program")).unwrap();
     let arguments = format!(
         "duel --get /item a=compose:web b=compose:web --compose {}/compose.yaml --runs 2 \
-         --duration 1s --warm-up 1s --connections 4 --memory 64MiB --out OUT",
+         --duration 1s --warm-up 1s --connections 4 --memory 64MiB --out OUT {more}",
         world.path().display()
     );
     let mut command = world.command(&arguments);
@@ -114,7 +114,7 @@ fn containers_of_another_host_take_turns_on_ports_of_their_own() {
     }
     let world = World::new(&[]);
     let address = format!("tcp://{}", over_tcp());
-    let stderr = duel(&world, &address, Path::new("/nowhere"));
+    let stderr = duel(&world, &address, Path::new("/nowhere"), "");
     check(&world, &stderr, &address);
 }
 
@@ -126,10 +126,13 @@ fn an_engine_is_reached_by_ssh_and_nothing_of_it_is_left() {
     let world = World::new(&[]);
     let server = SshServer::start(&world);
     let address = format!("{}{}", server.address, socket());
-    let stderr = duel(&world, &address, &server.programs);
+    let load = SshServer::named(&world, "bench-c");
+    let more = format!("--load-host {}", load.address);
+    let stderr = duel(&world, &address, &server.programs, &more);
     check(&world, &stderr, &address);
+    assert!(stderr.contains("; load generator bench-c"), "{stderr}");
     assert_eq!(world.leftovers(0), Vec::<String>::new());
-    let refused = format!("ssh://root@127.0.0.1:{}", world.port() + 7);
+    let refused = format!("ssh://root@127.0.0.1:{}", world.port() + 5);
     let mut command = world.command("duel --get / a=image:a b=image:b --out OUT-2");
     let usual = std::env::var("PATH").unwrap();
     command.env("DOCKER_HOST", &refused);

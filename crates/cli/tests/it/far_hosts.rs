@@ -232,6 +232,7 @@ fn services_that_run_already_are_loaded_from_another_host() {
     };
     let ran = Ran::from(hosts.command(&world, &arguments(at)).output().unwrap());
     ran.check(0, &[]);
+    ran.unwrapped().check(0, &["load from bench-c (ssh://"]);
     for begin in begins(&world) {
         assert_eq!(begin["nodes"]["contender"], at.as_str(), "{begin:#}");
         assert_eq!(begin["nodes"]["generators"][0], "bench-c", "{begin:#}");

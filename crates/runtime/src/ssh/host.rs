@@ -265,3 +265,41 @@ fn opened(path: &Path) -> io::Result<(File, String)> {
     file.rewind()?;
     Ok((file, format!("{:x}", hash.finalize())))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead as _, BufReader};
+    use std::path::Path;
+    use std::process::{Command, Stdio};
+
+    use super::{READY, keeper, script};
+
+    #[test]
+    fn the_folder_goes_with_the_way_to_it() {
+        let base = tempfile::tempdir().unwrap();
+        let mut shell = Command::new("sh")
+            .args(["-c", &keeper()])
+            .env("TMPDIR", base.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        let mut output = BufReader::new(shell.stdout.take().unwrap());
+        output.read_line(&mut line).unwrap();
+        let said = line.trim().strip_prefix(READY).unwrap().trim();
+        let (name, folder) = said.split_once(' ').unwrap();
+        assert!(!name.is_empty(), "{line}");
+        let folder = Path::new(folder);
+        assert!(folder.starts_with(base.path()) && folder.is_dir(), "{line}");
+        drop(shell.stdin.take());
+        assert!(shell.wait().unwrap().success());
+        assert!(!folder.exists());
+    }
+
+    #[test]
+    fn a_subcommand_replaces_the_shell() {
+        let script = script("/tmp/a b", &["load", "-"]);
+        assert_eq!(script, "exec '/tmp/a b/bakeoff' 'load' '-'");
+    }
+}

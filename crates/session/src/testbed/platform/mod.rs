@@ -234,7 +234,7 @@ pub(super) struct WantedPlatform<'a> {
 /// Where contenders run, if that is not this host, before anything is built for it.
 #[derive(Debug)]
 pub(crate) struct Elsewhere {
-    /// The node or the host.
+    /// The node or the host; empty where it is not known.
     pub(crate) node: String,
     /// The memory that contenders may have there together, where that is known.
     pub(crate) memory_bytes: Option<u64>,
@@ -272,7 +272,11 @@ pub(crate) async fn elsewhere(
         (RuntimeKind::Process, Some(address)) => {
             Some(far_processes::describe(address, load, backend).await?)
         }
-        _ => None,
+        (_, _) => load.map(|load| Elsewhere {
+            node: String::new(),
+            memory_bytes: None,
+            notes: vec![format!("load from {} ({})", load.name(), load.address())],
+        }),
     })
 }
 
