@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bakeoff_model::conditions::RuntimeKind;
-use bakeoff_model::record::{Begin, IntervalRecord};
+use bakeoff_model::record::{Begin, IntervalRecord, Unloaded};
 use bakeoff_model::validity::{Finding, Verdict};
 use bakeoff_stats::{Components, Estimate, Sample};
 use bakeoff_validity::judged_record;
@@ -31,6 +31,9 @@ pub struct Sets {
     pub by_cpu_time: bool,
     /// The contenders run elsewhere, each at its URL: one process of each spans all sets.
     pub is_external: bool,
+    /// Cores' worth of CPU time that a contender used while others had the open load, the least and
+    /// the most of all; `None` where it was not recorded.
+    pub unloaded_cores: Option<(f64, f64)>,
     /// They are carousels of before 2026-11-25, in which the work of others voided blocks.
     pub are_carousels: bool,
 }
@@ -380,8 +383,23 @@ pub(super) fn sets(benchmark: &BenchmarkData<'_>) -> Option<Sets> {
         },
         pairs: pairs(&benchmark.cases, index),
         is_external: runs().any(|run| run.records.begin.runtime == RuntimeKind::External),
+        unloaded_cores: unloaded_cores(&benchmark.cases),
         are_carousels: slices.any(|slice| slice.turn.is_some()),
     })
+}
+
+fn unloaded_cores(cases: &[CaseData<'_>]) -> Option<(f64, f64)> {
+    let of_case = |case: &CaseData<'_>| {
+        let slices = case.runs.iter().flat_map(|run| &run.records.intervals);
+        let mut all = Unloaded::default();
+        slices
+            .filter_map(|slice| slice.unloaded)
+            .for_each(|one| all += one);
+        (all.wall_ns > 0).then(|| as_f64(all.cpu_ns) / as_f64(all.wall_ns))
+    };
+    let cores: Vec<f64> = cases.iter().filter_map(of_case).collect();
+    let least = cores.iter().copied().min_by(f64::total_cmp)?;
+    Some((least, cores.into_iter().max_by(f64::total_cmp)?))
 }
 
 fn pairs(cases: &[CaseData<'_>], index: usize) -> Vec<Spread> {

@@ -27,7 +27,7 @@ use crate::validity::Validity;
 use crate::warmth::Warmth;
 
 pub use host::{GeneratorCeiling, Host};
-pub use turns::{Others, Turn};
+pub use turns::{Others, Turn, Unloaded};
 
 /// Version of the record format.
 pub const FORMAT: u32 = 2;
@@ -246,6 +246,10 @@ pub struct IntervalRecord {
     /// The activity of the contenders that take turns with it; absent in whole runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub others: Option<Others>,
+    /// Of the open load of a set: its cost in the slices of others since its own last one; absent
+    /// where there were none or its CPU time was not read, and in all other slices.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unloaded: Option<Unloaded>,
     /// Requests per second of the open load of a set; absent in all other slices.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_rate_per_s: Option<f64>,

@@ -9,7 +9,7 @@ use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::{ErrorClass, ErrorCount, LoadInterval, MinMax};
 use bakeoff_model::nodes::Nodes;
 use bakeoff_model::plan::Work;
-use bakeoff_model::record::{Cores, Others};
+use bakeoff_model::record::{Cores, Others, Unloaded};
 use bakeoff_model::resource::{HostTime, ResourceSample, TcpCounters, Throttling};
 use bakeoff_model::suite::Limits;
 use bakeoff_model::warmth::Warmth;
@@ -17,7 +17,7 @@ use bakeoff_model::warmth::Warmth;
 use crate::reading::Reading;
 use crate::rising::RiseInTurns;
 use crate::times::Times;
-use crate::turns::{TurnsUsed, Used, drain_ns, threads_ns, turns};
+use crate::turns::{TurnsUsed, Used, drain_ns, outside_of_turns, threads_ns, turns};
 use bakeoff_base::number::as_f64;
 
 /// Share of the memory limit below which the kernel reclaims nothing from a group: where there
@@ -72,6 +72,8 @@ pub struct Slice<'a> {
     pub tcp: Option<&'a TcpCounters>,
     /// Activity of the contenders with which it takes turns.
     pub others: Option<Others>,
+    /// Its cost while others had the open load.
+    pub unloaded: Option<Unloaded>,
 }
 
 /// Counts between two readings, monotonic ns.
@@ -128,9 +130,11 @@ pub struct Evidence {
     /// CPU time of the load generator, of the time of all its threads.
     pub(crate) generator: Used,
     pub(crate) contender_cpu: Reading<Used>,
-    /// Of a contender that takes turns: CPU time in its turns, of their time, and outside of them,
-    /// of the other time, where it was read turn by turn; `None` without turns.
+    /// Of a contender that takes turns: CPU time in its turns, of their time; `None` without turns.
     pub(crate) turns: Option<TurnsUsed>,
+    /// CPU time while others were loaded: outside of its turns, where it was read turn by turn, and
+    /// between its slices of open load.
+    pub(crate) idle: Option<Used>,
     /// Activity of the contenders with which it takes turns; `None` in whole runs.
     pub(crate) others: Option<Others>,
     /// Its parts; `None` where threads were not read.
@@ -189,6 +193,10 @@ impl Evidence {
             },
             contender_cpu: Reading::NotMetered,
             turns: None,
+            idle: slice.unloaded.map(|unloaded| Used {
+                used_ns: unloaded.cpu_ns,
+                wall_ns: unloaded.wall_ns,
+            }),
             others: slice.others,
             cpu_parts: None,
             threads_ns: BTreeMap::new(),
@@ -229,6 +237,10 @@ impl Evidence {
                 .contender_cpu
                 .known()
                 .and_then(|all| turns(slice.load, *all));
+            let outside = self.contender_cpu.known();
+            self.idle = outside
+                .and_then(|all| outside_of_turns(slice.load, *all))
+                .or(self.idle);
             let both = before.zip(after);
             self.cpu_parts = both.and_then(|(before, after)| CpuParts::between(before, after));
             if let (Some(_), Some((before, after))) = (self.turns, both) {
@@ -374,13 +386,12 @@ impl AddAssign<&Evidence> for Evidence {
         self.contender_cpu.add(&other.contender_cpu, Used::add);
         self.turns = self.turns.zip(other.turns).map(|(mut own, other)| {
             own.in_turns.add(&other.in_turns);
-            own.idle = own.idle.zip(other.idle).map(|(mut own, other)| {
-                own.add(&other);
-                own
-            });
             own.drain_ns += other.drain_ns;
             own
         });
+        if let Some(other) = &other.idle {
+            self.idle.get_or_insert_default().add(other);
+        }
         self.others = self.others.zip(other.others).map(|(mut own, other)| {
             own += other;
             own

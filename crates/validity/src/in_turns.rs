@@ -43,7 +43,7 @@ pub(crate) fn idle_work(evidence: &Evidence) -> Measure {
     if evidence.setting.warm_up {
         return None;
     }
-    let idle = evidence.turns?.idle?;
+    let idle = evidence.idle?;
     let parts = evidence.cpu_parts.unwrap_or_default();
     let finding = Finding::IdleWork {
         cores: idle.share(),

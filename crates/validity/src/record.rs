@@ -30,6 +30,7 @@ pub fn evidence_of(begin: &Begin, interval: &IntervalRecord) -> Evidence {
             host: interval.host.as_ref(),
             tcp: tcp.as_ref(),
             others: interval.others,
+            unloaded: interval.unloaded,
         },
     )
 }

@@ -32,8 +32,6 @@ impl Used {
 pub(crate) struct TurnsUsed {
     /// In its turns.
     pub(crate) in_turns: Used,
-    /// Outside of them; `None` where it was not read turn by turn.
-    pub(crate) idle: Option<Used>,
     /// Time at the ends of turns in which no request was sent any more, ns.
     pub(crate) drain_ns: u64,
 }
@@ -41,22 +39,28 @@ pub(crate) struct TurnsUsed {
 /// Divides the CPU time of a slice; `None` without turns. Where it was not read turn by turn, all
 /// of it counts as that of the turns.
 pub(crate) fn turns(load: &LoadInterval, all: Used) -> Option<TurnsUsed> {
-    let own_us: u64 = load.turns.iter().map(|turn| turn.own_cpu_us).sum();
-    let in_turns = Used {
-        used_ns: match own_us {
-            0 => all.used_ns,
-            own_us => own_us * 1000,
-        },
-        wall_ns: load.length_ns(),
-    };
     (!load.turns.is_empty()).then(|| TurnsUsed {
         drain_ns: drain_ns(load),
-        in_turns,
-        idle: (own_us > 0).then(|| Used {
-            used_ns: all.used_ns.saturating_sub(in_turns.used_ns),
-            wall_ns: all.wall_ns.saturating_sub(in_turns.wall_ns),
-        }),
+        in_turns: Used {
+            used_ns: own_ns(load).unwrap_or(all.used_ns),
+            wall_ns: load.length_ns(),
+        },
     })
+}
+
+/// Returns the part of the CPU time of a slice that a contender used outside of its turns; `None`
+/// where that was not read turn by turn.
+pub(crate) fn outside_of_turns(load: &LoadInterval, all: Used) -> Option<Used> {
+    Some(Used {
+        used_ns: all.used_ns.saturating_sub(own_ns(load)?),
+        wall_ns: all.wall_ns.saturating_sub(load.length_ns()),
+    })
+}
+
+/// The CPU time of a contender in its turns, ns.
+fn own_ns(load: &LoadInterval) -> Option<u64> {
+    let own_us: u64 = load.turns.iter().map(|turn| turn.own_cpu_us).sum();
+    (own_us > 0).then_some(own_us * 1000)
 }
 
 /// The ends of turns in which no request was sent any more, ns.

@@ -405,6 +405,8 @@ fn a_deployment_is_compared_with_an_image() {
     let saved = world.out().with_file_name("saved");
     let duel = format!(
         "duel live=deployment:bakeoff-shop/web next=image:{image} --get / --runs 2 --duration 1s \
+    let text = world.read("out/results.md");
+    assert!(text.contains("While others had the open load"), "{text}");
          --warm-up 1s --connections 4 --out OUT --save {}",
         saved.display()
     );

@@ -24,6 +24,22 @@ impl AddAssign for Others {
     }
 }
 
+/// The cost of a contender of a set without load, while others were loaded.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Unloaded {
+    /// Its CPU time, ns.
+    pub cpu_ns: u64,
+    /// The time in which it used that, ns.
+    pub wall_ns: u64,
+}
+
+impl AddAssign for Unloaded {
+    fn add_assign(&mut self, other: Self) {
+        self.cpu_ns += other.cpu_ns;
+        self.wall_ns += other.wall_ns;
+    }
+}
+
 /// The turn of a contender in a carousel of before 2026-11-25, in which all others were frozen for
 /// a second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

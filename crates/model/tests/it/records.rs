@@ -5,7 +5,7 @@ use bakeoff_model::check::CheckOutcome;
 use bakeoff_model::core_sharing::CoreSharing;
 use bakeoff_model::load::{ErrorClass, TurnCount};
 use bakeoff_model::plan::RunKind;
-use bakeoff_model::record::{self, Moment, Others, Outcome, Record};
+use bakeoff_model::record::{self, Moment, Others, Outcome, Record, Unloaded};
 use bakeoff_model::validity::Verdict;
 
 /// A run as bakeoff wrote it in format 1. Later formats get fixtures of their own beside it.
@@ -135,6 +135,12 @@ fn turns_are_read() {
         requests: 5,
     };
     assert_eq!(slice.others, Some(others));
+    assert_eq!(slice.unloaded, None, "of the open load alone");
+    let unloaded = Unloaded {
+        cpu_ns: 2_400_000,
+        wall_ns: 2_012_000_000,
+    };
+    assert_eq!(run.intervals[1].unloaded, Some(unloaded));
     let whole = record::read_run(FORMAT_2).unwrap();
     assert_eq!(whole.begin.run.group, None);
     assert!(!whole.begin.run.in_turns, "runs without the key are whole");

@@ -42,8 +42,16 @@ pub(super) fn sentences(sets: &Sets) -> Vec<String> {
         true => BY_CPU_TIME,
         false => "",
     };
-    let (groups, sittings) = (in_groups(sets), in_sittings(sets));
-    let sentences = [began.as_str(), &groups, &sittings, by_cpu_time, allowed].into_iter();
+    let (groups, sittings, idle) = (in_groups(sets), in_sittings(sets), unloaded(sets));
+    let sentences = [
+        began.as_str(),
+        &groups,
+        &sittings,
+        &idle,
+        by_cpu_time,
+        allowed,
+    ]
+    .into_iter();
     let sentences = sentences.filter(|sentence| !sentence.is_empty());
     sentences.map(str::to_owned).collect()
 }
@@ -59,6 +67,19 @@ fn in_groups(sets: &Sets) -> String {
          the numbers of a group are scaled by what {label} did in it against its mean over \
          groups; response times are not compared."
     )
+}
+
+/// What contenders used without load; empty where it was not recorded.
+fn unloaded(sets: &Sets) -> String {
+    let Some((least, most)) = sets.unloaded_cores else {
+        return String::new();
+    };
+    let percent = |cores: f64| format!("{:.1} %", 100.0 * cores);
+    let used = match (percent(least), percent(most)) {
+        (least, most) if least == most => most,
+        (least, most) => format!("{least} to {most}"),
+    };
+    format!("While others had the open load, contenders used {used} of a core.")
 }
 
 /// When the sets were measured, and what the hour does to ratios; empty of one sitting.

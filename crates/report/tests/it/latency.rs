@@ -55,6 +55,9 @@ fn interval(step: usize, slice: u32, warm_up: bool, load: &Value) -> IntervalRec
     });
     if step == 1 {
         record["latency_rate_per_s"] = json!(RATE);
+        if !warm_up {
+            record["unloaded"] = json!({"cpu_ns": SECOND / 250, "wall_ns": SECOND});
+        }
     }
     serde_json::from_value(record).unwrap()
 }
@@ -182,6 +185,10 @@ fn percentiles_are_of_the_open_load_and_not_of_the_turns() {
     );
     assert!(
         text.contains("two answers 99 % of the requests in"),
+        "{text}"
+    );
+    assert!(
+        text.contains("While others had the open load, contenders used 0.4 % of a core."),
         "{text}"
     );
     let page = html(&analysis);

@@ -430,6 +430,7 @@ async fn who_is_lost_is_named_and_the_rest_goes_on() {
             host: None,
             tcp: None,
             others: None,
+            unloaded: None,
         };
         let validity = judge(&Evidence::of(&setting, &slice));
         let mut reasons = validity.reasons().iter();

@@ -12,7 +12,7 @@ use std::time::Duration;
 use bakeoff_base::text::counted;
 use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::load::{Connections, LoadEvent, LoadInterval, LoadSpec, StepCommand};
-use bakeoff_model::record::{Others, Record};
+use bakeoff_model::record::{Others, Record, Unloaded};
 use bakeoff_model::suite::Step as PlannedStep;
 use bakeoff_model::totals::Totals;
 use bakeoff_model::warmth::Warmth;
@@ -50,6 +50,8 @@ pub(crate) struct Account {
     loaded: BTreeMap<usize, Totals>,
     /// How warm the contender was at the end of a warm-up that lasted until it was.
     warmth: Option<Warmth>,
+    /// Its cost in slices of the open load of others, since its own last one.
+    unloaded: Option<Unloaded>,
     /// Why its own metrics could not be read.
     unread: BTreeSet<String>,
     /// It takes no part any more, for this reason.
@@ -322,6 +324,9 @@ impl Loading {
     ) -> Result<(), Halt> {
         let all: Vec<Others> = slices.costs();
         let is_set = on.len() > 1;
+        if block.latency_rate_per_s.is_some() {
+            self.add_unloaded(&slices, block);
+        }
         for load in slices.ended {
             let side = load.side as usize;
             let (Some(one), Some(account)) = (on.get_mut(side), self.accounts.get_mut(side)) else {
@@ -336,6 +341,7 @@ impl Loading {
             let readings = [&slices.before[side], &slices.after[side]];
             let mut record = interval_record(block.step, block.planned.as_ref(), load, readings);
             record.latency_rate_per_s = block.latency_rate_per_s;
+            record.unloaded = account.unloaded.take();
             record.warmth = account.warmth.filter(|_| !record.warm_up);
             record.others = is_set.then(|| {
                 let mut others = Others::default();
@@ -354,6 +360,20 @@ impl Loading {
             account.lost = death(one.instance, account.last.asked).await;
         }
         Ok(())
+    }
+
+    /// Adds what a slice of the open load cost contenders that have no load in it. In the warm-up
+    /// they may still have work of the turns before.
+    fn add_unloaded(&mut self, slices: &Slices<'_>, block: &Block<'_>) {
+        if block.planned.is_some_and(|planned| planned.warm_up) {
+            return;
+        }
+        for (side, account) in self.accounts.iter_mut().enumerate() {
+            let is_loaded = slices.ended.iter().any(|load| load.side as usize == side);
+            if let Some(used) = slices.used(side).filter(|_| !is_loaded) {
+                *account.unloaded.get_or_insert_default() += used;
+            }
+        }
     }
 
     /// Waits for the step's connections, reads the counters and opens the window.

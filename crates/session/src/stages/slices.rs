@@ -57,6 +57,7 @@ pub(super) fn interval_record(
         turn: None,
         warmth: None,
         others: None,
+        unloaded: None,
         latency_rate_per_s: None,
         load,
         contender_before: Some(before.contender.resources.clone()),

@@ -48,7 +48,7 @@ async fn all_are_loaded_at_one_rate_in_a_step_after_the_planned_ones() {
         let cycles = (1..=10).map(|cycle| (2, cycle, false, 1000));
         let expect: Vec<_> = std::iter::once((2, 0, true, 500)).chain(cycles).collect();
         assert_eq!(places, expect);
-        for slice in open {
+        for slice in &open {
             assert_eq!((slice.connections, slice.load.side), (8, side));
             // Two requests in each turn of half a second, of two contenders.
             let rate_per_s = slice.latency_rate_per_s.unwrap();
@@ -57,6 +57,10 @@ async fn all_are_loaded_at_one_rate_in_a_step_after_the_planned_ones() {
             let others = slice.others.unwrap();
             assert_eq!((others.requests, others.cpu_ns), (0, 1000), "it idles");
         }
+        // Each of the ten slices of the other, but for those after its own last one.
+        let unloaded = open.iter().filter_map(|slice| slice.unloaded);
+        let unloaded_ns: u64 = unloaded.map(|unloaded| unloaded.cpu_ns).sum();
+        assert!((9000..=10_000).contains(&unloaded_ns), "{unloaded_ns}");
         assert_eq!(run.end.as_ref().unwrap().outcome, Outcome::Completed);
     }
 }

@@ -2,7 +2,7 @@
 //! them, and what is no finding because it is the same for all.
 
 use bakeoff_model::load::TurnCount;
-use bakeoff_model::record::Others;
+use bakeoff_model::record::{Others, Unloaded};
 use bakeoff_model::resource::ThreadGroup;
 use bakeoff_model::validity::Verdict::{Degraded, Fair, HostBound, Invalid};
 
@@ -123,6 +123,25 @@ fn without_cpu_by_turn_there_is_no_finding_about_idle_work() {
     world.contender = Some(used(0.9));
     let found = world.judge().to_string();
     assert!(!found.contains("others had their turns"), "{found}");
+}
+
+#[test]
+fn work_while_others_have_the_open_load_is_found() {
+    let mut world = World::good(64);
+    let mut judge = |cpu_ns| {
+        world.unloaded = Some(Unloaded {
+            cpu_ns,
+            wall_ns: 2 * SECOND,
+        });
+        world.judge()
+    };
+    assert!(judge(MS).reasons().is_empty());
+    let found = judge(24 * MS);
+    assert_eq!(found.verdict(), Fair);
+    let said = found.reasons()[0].to_string();
+    let words = "it used 1.2 % of a core while others had their turns";
+    assert!(said.contains(words), "{said}");
+    assert_eq!(judge(200 * MS).verdict(), Degraded);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::{Connections, CpuTime, ErrorClass, ErrorCount, LoadInterval, MinMax};
 use bakeoff_model::plan::Work;
-use bakeoff_model::record::{Cores, Others};
+use bakeoff_model::record::{Cores, Others, Unloaded};
 use bakeoff_model::resource::{
     CoreTime, HostTime, Memory, Pressure, ResourceSample, TcpCounters, Throttling,
 };
@@ -24,6 +24,7 @@ pub(crate) struct World {
     pub(crate) host: Option<HostTime>,
     pub(crate) tcp: Option<TcpCounters>,
     pub(crate) others: Option<Others>,
+    pub(crate) unloaded: Option<Unloaded>,
 }
 
 impl World {
@@ -66,6 +67,7 @@ impl World {
                 ..TcpCounters::default()
             }),
             others: None,
+            unloaded: None,
         };
         world.serve(connections, u64::from(connections) * 1000, MS);
         world
@@ -124,6 +126,7 @@ impl World {
                 host: self.host.as_ref(),
                 tcp: self.tcp.as_ref(),
                 others: self.others,
+                unloaded: self.unloaded,
             },
         )
     }

@@ -158,6 +158,7 @@ fn judged<'l>(
             host: None,
             tcp: None,
             others: None,
+            unloaded: None,
         };
         (Judged::new(Evidence::of(&setting, &slice)), load)
     };

@@ -87,6 +87,7 @@ impl Summary {
                 host: None,
                 tcp: tcp.as_ref(),
                 others: None,
+                unloaded: None,
             };
             self.judged.add(&Judged::new(Evidence::of(setting, &slice)));
         }

@@ -1,7 +1,7 @@
 //! Costs of the contenders of a load, and of the backend, between two readings.
 
 use bakeoff_model::load::LoadInterval;
-use bakeoff_model::record::Others;
+use bakeoff_model::record::{Others, Unloaded};
 use futures_util::future::join_all;
 
 use super::On;
@@ -34,15 +34,10 @@ impl Slices<'_> {
     /// Returns the cost and the activity of each contender. One that is not loaded may cost
     /// something too.
     pub(super) fn costs(&self) -> Vec<Others> {
-        let cpu_ns = |reading: &Reading| reading.contender.resources.cpu_ns();
-        let boundaries = self.before.iter().zip(self.after);
-        let mut costs: Vec<Others> = boundaries
-            .map(|(before, after)| {
-                let used = cpu_ns(after).zip(cpu_ns(before));
-                Others {
-                    cpu_ns: used.map_or(0, |(after, before)| after.saturating_sub(before)),
-                    ..Others::default()
-                }
+        let mut costs: Vec<Others> = (0..self.before.len())
+            .map(|side| Others {
+                cpu_ns: self.used(side).map_or(0, |used| used.cpu_ns),
+                ..Others::default()
             })
             .collect();
         for load in &self.ended {
@@ -52,5 +47,15 @@ impl Slices<'_> {
             }
         }
         costs
+    }
+
+    /// Returns the CPU time of a contender between the two readings; `None` where it was not read.
+    pub(super) fn used(&self, side: usize) -> Option<Unloaded> {
+        let (before, after) = (self.before.get(side)?, self.after.get(side)?);
+        let (before, after) = (&before.contender.resources, &after.contender.resources);
+        Some(Unloaded {
+            cpu_ns: after.cpu_ns()?.saturating_sub(before.cpu_ns()?),
+            wall_ns: after.at_ns.saturating_sub(before.at_ns),
+        })
     }
 }
