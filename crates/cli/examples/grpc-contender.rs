@@ -1,6 +1,6 @@
 //! A contender for the tests of the command line that speaks gRPC, by an implementation that is not
 //! ours: it greets the name that it is sent. `EXTRA` is the work that it does for each call, in
-//! rounds.
+//! rounds. SIGTERM ends it, also as the first process of a container.
 
 #![expect(clippy::print_stdout, reason = "it logs like a service")]
 
@@ -12,6 +12,7 @@ use std::net::Ipv4Addr;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use tokio::signal::unix::{SignalKind, signal};
 use tonic::body::Body;
 use tonic::codegen::http;
 use tonic::server::{Grpc, NamedService, UnaryService};
@@ -93,9 +94,12 @@ async fn main() -> Result<(), Box<dyn Error>> {
         Ok(rounds) => rounds.parse()?,
         Err(_) => 0,
     };
-    tonic::transport::Server::builder()
+    let mut terminated = signal(SignalKind::terminate())?;
+    let serving = tonic::transport::Server::builder()
         .add_service(Greeter { rounds })
-        .serve((Ipv4Addr::UNSPECIFIED, port).into())
-        .await?;
-    Ok(())
+        .serve((Ipv4Addr::UNSPECIFIED, port).into());
+    tokio::select! {
+        served = serving => Ok(served?),
+        _ = terminated.recv() => Ok(()),
+    }
 }

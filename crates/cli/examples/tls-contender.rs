@@ -1,6 +1,7 @@
 //! A contender for the tests of the command line that speaks TLS: one item, a thread for each
 //! connection. Its certificate and key are in the files that `CERTIFICATE` and `KEY` name; with
-//! `CLIENT_CA` clients must present a certificate that one of that file signed.
+//! `CLIENT_CA` clients must present a certificate that one of that file signed. SIGTERM ends it, also
+//! as the first process of a container.
 
 #![expect(clippy::print_stdout, reason = "it logs like a service")]
 
@@ -13,8 +14,11 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
 use rustls::{RootCertStore, ServerConfig, ServerConnection, StreamOwned};
+use tokio::signal::unix::{SignalKind, signal};
 
-fn main() -> Result<(), Box<dyn Error>> {
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let mut terminated = signal(SignalKind::terminate())?;
     let variable = |name: &str| std::env::var(name).map_err(|_| format!("{name} is missing"));
     let certificates = certificates(&variable("CERTIFICATE")?)?;
     let key = PrivateKeyDer::from_pem_file(variable("KEY")?)?;
@@ -32,10 +36,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let config = Arc::new(builder.with_single_cert(certificates, key)?);
     let listener = TcpListener::bind(format!("0.0.0.0:{}", variable("PORT")?))?;
-    for stream in listener.incoming().flatten() {
-        let config = Arc::clone(&config);
-        std::thread::spawn(move || serve(stream, config));
-    }
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let config = Arc::clone(&config);
+            std::thread::spawn(move || serve(stream, config));
+        }
+    });
+    terminated.recv().await;
     Ok(())
 }
 

@@ -1,5 +1,6 @@
 //! How services are reached over TLS.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
@@ -12,15 +13,15 @@ pub struct Tls {
     /// The name that certificates must have; that of the `Host` header when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// A file of certificates that are trusted, PEM.
+    /// Certificates that are trusted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ca: Option<PathBuf>,
-    /// A file with the certificate that is presented, PEM.
+    pub ca: Option<Pem>,
+    /// The certificate that is presented.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub certificate: Option<PathBuf>,
-    /// A file with its key, PEM.
+    pub certificate: Option<Pem>,
+    /// Its key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub key: Option<PathBuf>,
+    pub key: Option<Pem>,
     /// Any certificate is accepted.
     #[serde(default)]
     pub insecure: bool,
@@ -29,11 +30,52 @@ pub struct Tls {
     pub resume: bool,
 }
 
+/// Certificates or a key in PEM: a file where it is read, or the text itself for programs that do
+/// not see the file.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Pem {
+    /// The path of a file.
+    File(PathBuf),
+    /// The text.
+    Text {
+        /// What such a file holds.
+        pem: String,
+    },
+}
+
+impl From<PathBuf> for Pem {
+    fn from(path: PathBuf) -> Self {
+        Self::File(path)
+    }
+}
+
+impl fmt::Display for Pem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(path) => write!(f, "{}", path.display()),
+            Self::Text { .. } => f.write_str("a text in PEM"),
+        }
+    }
+}
+
+/// The text may be a private key, which no message shows.
+impl fmt::Debug for Pem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
 impl Tls {
     /// The same with files relative to this folder.
     #[must_use]
     pub fn in_folder(&self, folder: &Path) -> Self {
-        let join = |path: &Option<PathBuf>| path.as_ref().map(|path| folder.join(path));
+        let join = |pem: &Option<Pem>| {
+            pem.clone().map(|pem| match pem {
+                Pem::File(path) => Pem::File(folder.join(path)),
+                text @ Pem::Text { .. } => text,
+            })
+        };
         Self {
             ca: join(&self.ca),
             certificate: join(&self.certificate),

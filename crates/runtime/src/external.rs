@@ -116,11 +116,11 @@ impl Instance for ExternalInstance {
     /// figure to quote stays 0.
     fn await_ready(&mut self, limit: Duration) -> BoxFuture<'_, Result<Startup, ReadyError>> {
         let (shared, address, asked_ns) = (Arc::clone(&self.shared), self.address, self.asked_ns);
-        let wire = self.wire.clone();
+        let spoken = self.wire.spoken();
         Box::pin(async move {
             let label = shared.0.clone();
             let asking = tokio::task::spawn_blocking(move || {
-                await_answer(address, &shared.1, &wire, limit, &mut || false)
+                await_answer(address, &shared.1, &spoken, limit, &mut || false)
             });
             let log = String::new();
             match asking.await.unwrap_or(Err(Unanswered::NoListener)) {

@@ -20,7 +20,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
-use crate::Wire;
+use crate::Spoken;
 
 /// Longest body that a check takes, bytes: above the 5 MiB of the largest workload.
 const BODY_MAX: usize = 64 << 20;
@@ -71,7 +71,7 @@ pub async fn ask(
         headers,
         body,
     };
-    ask_over(&Wire::default(), address, question, timeout).await
+    ask_over(&Spoken::default(), address, question, timeout).await
 }
 
 /// Asks as [`ask`] does, in what the service speaks. A call of gRPC has the body of a request as it
@@ -80,20 +80,20 @@ pub async fn ask(
 /// # Errors
 /// No whole answer came in time, the question is not HTTP, or TLS cannot be set up.
 pub async fn ask_over(
-    wire: &Wire,
+    spoken: &Spoken,
     address: SocketAddr,
     question: Question<'_>,
     timeout: Duration,
 ) -> Result<Answer, AskError> {
-    let is_call = wire.grpc.is_some();
+    let is_call = spoken.is_grpc;
     let request = request(address, question)?;
     let host = request
         .headers()
         .get(HOST)
         .and_then(|host| host.to_str().ok());
     let host = host.map_or_else(|| address.to_string(), str::to_owned);
-    let client = wire.tls.as_ref();
-    let client = client.map(|tls| Client::new(tls, &host, wire.alpn()));
+    let client = spoken.tls.as_ref();
+    let client = client.map(|tls| Client::new(tls, &host, spoken.alpn()));
     let client = client.transpose();
     let client = client.map_err(|error| AskError::NoAnswer(format!("no TLS: {error}")))?;
     let request = match is_call {

@@ -34,4 +34,4 @@ pub use api::{
     BoxFuture, ContainerOptions, ExitInfo, Instance, ReadyError, Runtime, Sampled, StartError,
     StartSpec, StopReport, SweepError,
 };
-pub use wire::Wire;
+pub use wire::{Spoken, Wire};

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use bakeoff_tls::Client;
 use rustls::{ClientConnection, StreamOwned};
 
-use crate::Wire;
+use crate::Spoken;
 use crate::first_call;
 
 /// Pause between two attempts to connect. With the timer's slack the distance stays below the
@@ -75,14 +75,14 @@ pub(crate) fn wall_ns() -> u64 {
 pub fn await_answer(
     address: SocketAddr,
     path: &str,
-    wire: &Wire,
+    spoken: &Spoken,
     limit: Duration,
     ended: &mut dyn FnMut() -> bool,
 ) -> Result<Answered, Unanswered> {
     let deadline = Instant::now() + limit;
     let host = address.to_string();
-    let client = wire.tls.as_ref();
-    let client = client.map(|tls| Client::new(tls, &host, wire.alpn()));
+    let client = spoken.tls.as_ref();
+    let client = client.map(|tls| Client::new(tls, &host, spoken.alpn()));
     let client = client.transpose();
     let client = client.map_err(|error| Unanswered::NoAnswer(format!("no TLS: {error}")))?;
     let mut listened_ns = None;
@@ -106,7 +106,7 @@ pub fn await_answer(
         let asked = Asked {
             host: &host,
             path,
-            is_call: wire.grpc.is_some(),
+            is_call: spoken.is_grpc,
         };
         match opened.and_then(|stream| one_answer(stream, &asked, until, ended)) {
             Ok(200 | 404) => {
@@ -336,7 +336,7 @@ mod tests {
     use std::time::Duration;
 
     use super::{Unanswered, await_answer};
-    use crate::Wire;
+    use crate::Spoken;
 
     /// Awaits a server that gives these answers to its first connections, then stays silent.
     fn check(answers: &'static [&'static str]) -> Result<(), Unanswered> {
@@ -356,7 +356,7 @@ mod tests {
         await_answer(
             address,
             "/",
-            &Wire::default(),
+            &Spoken::default(),
             Duration::from_millis(700),
             &mut || false,
         )
@@ -394,7 +394,7 @@ mod tests {
         let outcome = await_answer(
             address,
             "/",
-            &Wire::default(),
+            &Spoken::default(),
             Duration::from_secs(60),
             &mut || true,
         );

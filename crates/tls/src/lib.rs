@@ -2,11 +2,13 @@
 //! trusted, which one is presented, which protocol is asked for. The load engine, checks and
 //! readiness use the same.
 
-use std::io;
-use std::path::Path;
+use std::borrow::Cow;
 use std::sync::Arc;
+use std::{fs, io};
 
-use bakeoff_model::tls::Tls;
+use bakeoff_model::tls::{Pem, Tls};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use rustls::client::Resumption;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
@@ -59,55 +61,100 @@ fn config(tls: &Tls) -> io::Result<ClientConfig> {
             .dangerous()
             .with_custom_certificate_verifier(verifier)
     } else {
-        builder.with_root_certificates(roots(tls.ca.as_deref())?)
+        builder.with_root_certificates(roots(tls.ca.as_ref())?)
     };
     let (Some(certificate), Some(key)) = (&tls.certificate, &tls.key) else {
         return Ok(builder.with_no_client_auth());
     };
     let chain = certificates(certificate)?;
-    let private = PrivateKeyDer::from_pem_file(key).map_err(|error| unreadable(key, &error))?;
+    let private = PrivateKeyDer::from_pem_slice(&content(key)?);
+    let private = private.map_err(|error| unreadable(key, &error))?;
     builder
         .with_client_auth_cert(chain, private)
         .map_err(|error| unreadable(key, &error))
 }
 
-/// The certificates of this file, or those that the host trusts.
-fn roots(ca: Option<&Path>) -> io::Result<RootCertStore> {
+/// The certificates that are named, or those that the host trusts.
+fn roots(ca: Option<&Pem>) -> io::Result<RootCertStore> {
     let mut roots = RootCertStore::empty();
-    let Some(path) = ca else {
-        let found = rustls_native_certs::load_native_certs();
-        roots.add_parsable_certificates(found.certs);
-        return match roots.is_empty() {
-            true => Err(io::Error::new(
-                io::ErrorKind::NotFound,
-                "the host has no root certificates",
-            )),
-            false => Ok(roots),
-        };
+    let Some(ca) = ca else {
+        roots.add_parsable_certificates(trusted_here()?);
+        return Ok(roots);
     };
-    for certificate in certificates(path)? {
+    for certificate in certificates(ca)? {
         roots
             .add(certificate)
-            .map_err(|error| unreadable(path, &error))?;
+            .map_err(|error| unreadable(ca, &error))?;
     }
     Ok(roots)
 }
 
-fn certificates(path: &Path) -> io::Result<Vec<CertificateDer<'static>>> {
-    let found = CertificateDer::pem_file_iter(path).map_err(|error| unreadable(path, &error))?;
-    let found: Result<Vec<_>, _> = found.collect();
-    let found = found.map_err(|error| unreadable(path, &error))?;
+/// The certificates that the host trusts.
+fn trusted_here() -> io::Result<Vec<CertificateDer<'static>>> {
+    let found = rustls_native_certs::load_native_certs().certs;
     match found.is_empty() {
-        true => Err(unreadable(path, &"it holds no certificate")),
+        true => Err(io::Error::new(
+            io::ErrorKind::NotFound,
+            "the host has no root certificates",
+        )),
         false => Ok(found),
     }
 }
 
-fn unreadable(path: &Path, error: &dyn std::fmt::Display) -> io::Error {
-    io::Error::new(
-        io::ErrorKind::InvalidData,
-        format!("{}: {error}", path.display()),
-    )
+fn certificates(pem: &Pem) -> io::Result<Vec<CertificateDer<'static>>> {
+    let content = content(pem)?;
+    let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&content).collect();
+    let found = found.map_err(|error| unreadable(pem, &error))?;
+    match found.is_empty() {
+        true => Err(unreadable(pem, &"it holds no certificate")),
+        false => Ok(found),
+    }
+}
+
+fn content(pem: &Pem) -> io::Result<Cow<'_, [u8]>> {
+    match pem {
+        Pem::File(path) => match fs::read(path) {
+            Ok(read) => Ok(Cow::Owned(read)),
+            Err(error) => Err(unreadable(pem, &error)),
+        },
+        Pem::Text { pem } => Ok(Cow::Borrowed(pem.as_bytes())),
+    }
+}
+
+fn unreadable(pem: &Pem, error: &dyn std::fmt::Display) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, format!("{pem}: {error}"))
+}
+
+/// Returns the settings with the texts of all files that they name, for a program on another host.
+/// Where no authority is named and one is needed, they have the certificates that this host trusts.
+///
+/// # Errors
+/// A file cannot be read, or this host has no root certificates.
+pub fn inlined(tls: &Tls) -> io::Result<Tls> {
+    let text = |pem: &Pem| {
+        let text = String::from_utf8(content(pem)?.into_owned());
+        let pem = text.map_err(|error| unreadable(pem, &error))?;
+        Ok::<_, io::Error>(Pem::Text { pem })
+    };
+    let ca = match &tls.ca {
+        Some(ca) => Some(text(ca)?),
+        None if tls.insecure => None,
+        None => Some(Pem::Text {
+            pem: trusted_here()?.iter().map(armored).collect(),
+        }),
+    };
+    Ok(Tls {
+        ca,
+        certificate: tls.certificate.as_ref().map(text).transpose()?,
+        key: tls.key.as_ref().map(text).transpose()?,
+        ..tls.clone()
+    })
+}
+
+/// A certificate in PEM (RFC 7468), its base64 in one line.
+fn armored(certificate: &CertificateDer<'_>) -> String {
+    let body = STANDARD.encode(certificate);
+    format!("-----BEGIN CERTIFICATE-----\n{body}\n-----END CERTIFICATE-----\n")
 }
 
 fn without_port(host: &str) -> &str {
@@ -167,7 +214,52 @@ impl ServerCertVerifier for AnyCertificate {
 
 #[cfg(test)]
 mod tests {
-    use super::without_port;
+    use bakeoff_model::tls::{Pem, Tls};
+    use rcgen::{CertificateParams, KeyPair};
+
+    use super::{Client, armored, certificates, inlined, without_port};
+
+    #[test]
+    fn inlined_settings_need_no_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let key = KeyPair::generate().unwrap();
+        let params = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+        let certificate = params.self_signed(&key).unwrap().pem();
+        let file = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            Some(Pem::File(path))
+        };
+        let tls = Tls {
+            ca: file("ca.pem", &certificate),
+            certificate: file("client.pem", &certificate),
+            key: file("key.pem", &key.serialize_pem()),
+            ..Tls::default()
+        };
+        let there = inlined(&tls).unwrap();
+        folder.close().unwrap();
+        let here = inlined(&tls).unwrap_err().to_string();
+        assert!(here.contains("ca.pem"), "{here}");
+        let sent = serde_json::to_string(&there).unwrap();
+        let there = serde_json::from_str(&sent).unwrap();
+        Client::new(&there, "localhost", b"h2").unwrap();
+        assert!(!format!("{there:?}").contains("PRIVATE"), "a key is shown");
+    }
+
+    #[test]
+    fn certificates_of_the_host_are_sent_as_texts() {
+        let key = KeyPair::generate().unwrap();
+        let params = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+        let certificate = params.self_signed(&key).unwrap();
+        let pem = armored(certificate.der()).repeat(2);
+        let read = certificates(&Pem::Text { pem }).unwrap();
+        assert_eq!(read, [certificate.der().clone(), certificate.der().clone()]);
+        let any = Tls {
+            insecure: true,
+            ..Tls::default()
+        };
+        assert_eq!(inlined(&any).unwrap(), any);
+    }
 
     #[test]
     fn names_lose_their_port() {

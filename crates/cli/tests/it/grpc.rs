@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use crate::world::{Ran, Service, World};
 
-const PROTO: &str = r#"
+pub(crate) const PROTO: &str = r#"
 syntax = "proto3";
 package helloworld;
 service Greeter {
@@ -18,7 +18,7 @@ message HelloReply { string message = 1; }
 
 const PATH: &str = "/helloworld.Greeter/SayHello";
 
-fn program() -> PathBuf {
+pub(crate) fn program() -> PathBuf {
     let binary = Path::new(env!("CARGO_BIN_EXE_bakeoff"));
     binary.with_file_name("examples").join("grpc-contender")
 }

@@ -3,14 +3,18 @@
 //! prints the variables that name it. One test, because sessions share the nodes' memory and cores,
 //! and a drain concerns all of them.
 
+mod protocols;
+
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use bakeoff_runtime::kubernetes::PodImage;
 use serde_json::Value;
+use tempfile::TempDir;
 
 use crate::flame;
 use crate::world::{Ran, World};
@@ -44,7 +48,7 @@ limits = { cpus = 0.5, memory = "64MiB" }
 runs = 1
 slice = "500ms"
 start-timeout = "30s"
-ladder = { warm-up = [4], connections = [4], step = "10s" }
+ladder = { warm-up = [4], connections = [4], step = "6s" }
 
 [[benchmark]]
 name = "get"
@@ -119,7 +123,7 @@ fn world(names: &[&str]) -> World {
     let world = World::new(&[]);
     world.write("suite.toml", SUITE);
     world.write("checks/all.toml", CHECKS);
-    let image = image(&world.path());
+    let image = bakeoff_image();
     for name in names {
         let text = format!(
             "[contender]\nname = \"{name}\"\ndescribe = \"Does nothing.\"\nlanguage = \"rust\"\n\
@@ -131,25 +135,54 @@ fn world(names: &[&str]) -> World {
     world
 }
 
-/// Loads the program as an image of its own, and returns the image's name.
-fn image(folder: &Path) -> String {
-    let program = Path::new(env!("CARGO_BIN_EXE_bakeoff"));
+/// The program for Pods: the user's, or that of the tests without its symbols, which are most of
+/// what each session would otherwise load into the nodes.
+fn pod_program() -> &'static Path {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    PROGRAM.get_or_init(|| {
+        if let Some(own) = std::env::var_os("BAKEOFF_POD_PROGRAM") {
+            return own.into();
+        }
+        let program = Path::new(env!("CARGO_BIN_EXE_bakeoff"));
+        let stripped = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bakeoff");
+        let mut strip = Command::new("strip");
+        strip.arg("-o").arg(&stripped).arg(program);
+        match strip.status() {
+            Ok(status) if status.success() => stripped,
+            _ => program.to_owned(),
+        }
+    })
+}
+
+/// The name of its image, which is loaded once.
+fn bakeoff_image() -> &'static str {
+    static IMAGE: OnceLock<String> = OnceLock::new();
+    IMAGE.get_or_init(|| image(pod_program(), None, TempDir::new().unwrap().path()))
+}
+
+/// Loads a program as an image of its own, with the files of a folder in `/recordings`, and returns
+/// the image's name.
+fn image(program: &Path, files: Option<&Path>, folder: &Path) -> String {
     let loader = std::env::var("BAKEOFF_IMAGE_LOADER");
     let loader = loader.expect("BAKEOFF_IMAGE_LOADER loads an archive into the nodes");
-    let image = PodImage::of_program(program, None, folder).unwrap();
+    let image = PodImage::of_program(program, files, folder).unwrap();
     image.load(&loader).unwrap();
     fs::remove_file(&image.archive).unwrap();
     image.reference
 }
 
+fn in_cluster(arguments: &str) -> String {
+    let program = pod_program().display();
+    format!("run SUITE --runtime kubernetes --pod-program {program} {arguments}")
+}
+
 fn run(world: &World, arguments: &str) -> Ran {
-    world.run(&format!("run SUITE --runtime kubernetes {arguments}"))
+    world.run(&in_cluster(arguments))
 }
 
 /// Starts a session and lets it go on until a step of load is under way.
 fn until_loaded(world: &World, arguments: &str) -> Child {
-    let command = format!("run SUITE --runtime kubernetes --json {arguments}");
-    let mut command = world.command(&command);
+    let mut command = world.command(&in_cluster(&format!("--json {arguments}")));
     let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let came = lines.any(|line| {
@@ -247,6 +280,8 @@ fn sessions_in_a_cluster() {
     without_meters_on_the_nodes_one_is_in_each_pod();
     a_pod_of_this_host_is_sampled();
     a_deployment_is_compared_with_an_image();
+    protocols::contenders_speak_tls();
+    protocols::contenders_speak_grpc();
     pods_take_turns();
     a_drained_node_is_a_sentence();
     a_postgresql_in_a_pod_has_a_database_of_each_contender();
@@ -324,8 +359,8 @@ fn what_cannot_start_is_a_sentence() {
 
 fn a_pod_of_this_host_is_sampled() {
     let world = world(&["null"]);
-    let run = "run SUITE --runtime kubernetes --profile tiny --profile-cpu --out OUT";
-    let ran = Ran::from(flame::command(&world, flame::PERF, run).output().unwrap());
+    let run = in_cluster("--profile tiny --profile-cpu --out OUT");
+    let ran = Ran::from(flame::command(&world, flame::PERF, &run).output().unwrap());
     ran.check(0, &["flame/get.null.flame.svg: 3 samples by perf"]);
 }
 
@@ -370,6 +405,8 @@ fn pods_take_turns() {
     for row in rows {
         assert_ne!(row[column], "", "{row:?}");
     }
+    let text = world.read("out/results.md");
+    assert!(text.contains("While others had the open load"), "{text}");
     assert_eq!(namespaces(), Vec::<String>::new());
 }
 
@@ -397,17 +434,16 @@ fn deployment(image: &str) -> String {
 
 fn a_deployment_is_compared_with_an_image() {
     let world = World::new(&[]);
-    let image = image(&world.path());
+    let image = bakeoff_image();
     let manifest = world.path().join("deployment.json");
-    fs::write(&manifest, deployment(&image)).unwrap();
+    fs::write(&manifest, deployment(image)).unwrap();
     kubectl("create namespace bakeoff-shop");
     kubectl(&format!("-n bakeoff-shop apply -f {}", manifest.display()));
     let saved = world.out().with_file_name("saved");
     let duel = format!(
         "duel live=deployment:bakeoff-shop/web next=image:{image} --get / --runs 2 --duration 1s \
-    let text = world.read("out/results.md");
-    assert!(text.contains("While others had the open load"), "{text}");
-         --warm-up 1s --connections 4 --out OUT --save {}",
+         --warm-up 1s --connections 4 --pod-program {} --out OUT --save {}",
+        pod_program().display(),
         saved.display()
     );
     world.run(&duel).check(

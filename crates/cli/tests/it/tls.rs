@@ -8,7 +8,7 @@ use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 
 use crate::world::{Ran, Service, World};
 
-fn program() -> PathBuf {
+pub(crate) fn program() -> PathBuf {
     let binary = Path::new(env!("CARGO_BIN_EXE_bakeoff"));
     binary.with_file_name("examples").join("tls-contender")
 }
@@ -30,7 +30,7 @@ fn write_certificates(world: &World) {
 }
 
 /// A suite of one contender that asks clients for a certificate.
-fn world(tls: &str) -> World {
+pub(crate) fn world(tls: &str) -> World {
     let world = World::new(&["good"]);
     write_certificates(&world);
     let suite = world.read("suite/suite.toml");
@@ -53,7 +53,8 @@ fn world(tls: &str) -> World {
     world
 }
 
-const TRUSTED: &str =
+/// Both sides show a certificate of the suite's own authority.
+pub(crate) const TRUSTED: &str =
     "ca = \"tls/ca.pem\"\ncertificate = \"tls/client.pem\"\nkey = \"tls/client-key.pem\"";
 
 #[test]

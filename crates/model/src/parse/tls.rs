@@ -1,12 +1,10 @@
 //! How contenders are reached over TLS, as `suite.toml` says it.
 
-use std::path::PathBuf;
-
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::source::{KeyPath, Reading};
-use crate::tls::Tls;
+use crate::tls::{Pem, Tls};
 
 /// The name in certificates of contenders that are started here, unless another one is given.
 const NAME_DEFAULT: &str = "localhost";
@@ -34,6 +32,10 @@ pub(crate) struct TlsTable {
     pub(crate) resume: bool,
 }
 
+fn file(path: String) -> Pem {
+    Pem::File(path.into())
+}
+
 /// The settings at `suite.tls`.
 pub(super) fn tls(reading: &mut Reading<'_>, table: TlsTable) -> Tls {
     let place = KeyPath::root().key("suite").key("tls");
@@ -59,9 +61,9 @@ pub(super) fn tls(reading: &mut Reading<'_>, table: TlsTable) -> Tls {
     }
     Tls {
         name: Some(table.name.unwrap_or_else(|| NAME_DEFAULT.to_owned())),
-        ca: table.ca.map(PathBuf::from),
-        certificate: table.certificate.map(PathBuf::from),
-        key: table.key.map(PathBuf::from),
+        ca: table.ca.map(file),
+        certificate: table.certificate.map(file),
+        key: table.key.map(file),
         insecure: table.insecure,
         resume: table.resume,
     }

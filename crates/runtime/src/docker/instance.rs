@@ -282,7 +282,7 @@ impl Instance for DockerInstance {
                 await_answer(
                     shared.address,
                     &shared.ready_path,
-                    &shared.wire,
+                    &shared.wire.spoken(),
                     limit,
                     &mut ended,
                 )

@@ -16,6 +16,7 @@ use kube::api::{DeleteParams, LogParams};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
+use crate::Wire;
 use crate::api::{BoxFuture, ExitInfo, Instance, ReadyError, Sampled, StopReport};
 use crate::log::{Log, last_lines};
 use crate::ready::monotonic_ns;
@@ -40,6 +41,7 @@ pub(super) struct Parts {
     pub(super) name: String,
     pub(super) label: String,
     pub(super) address: SocketAddr,
+    pub(super) wire: Wire,
     /// The identity of its container, empty when it ended before that was told.
     pub(super) container: String,
     /// Reads the cgroup files of its node.
@@ -207,6 +209,10 @@ fn listener_hint(listens: &[String], port: u16) -> String {
 impl Instance for PodInstance {
     fn address(&self) -> SocketAddr {
         self.parts.address
+    }
+
+    fn wire(&self) -> Wire {
+        self.parts.wire.clone()
     }
 
     fn await_ready(&mut self, limit: Duration) -> BoxFuture<'_, Result<Startup, ReadyError>> {

@@ -6,6 +6,8 @@ use bakeoff_model::record::Host;
 use bakeoff_model::resource::{HostTime, ResourceSample};
 use serde::{Deserialize, Serialize};
 
+use crate::Spoken;
+
 /// A question.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -38,6 +40,8 @@ pub(super) struct Watched {
     pub(super) program: String,
     pub(super) port: u16,
     pub(super) path: String,
+    /// With the texts of certificates: files of the session's host are not there.
+    pub(super) spoken: Spoken,
     pub(super) limit_ns: u64,
 }
 
@@ -45,6 +49,8 @@ pub(super) struct Watched {
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Request {
     pub(super) to: SocketAddr,
+    /// With the texts of certificates.
+    pub(super) spoken: Spoken,
     pub(super) method: String,
     pub(super) path: String,
     pub(super) headers: Vec<(String, String)>,
@@ -60,6 +66,7 @@ pub(super) enum Reply {
     /// A whole response; its body in base64.
     Response {
         status: u16,
+        grpc_status: Option<u16>,
         headers: Vec<(String, String)>,
         body: String,
     },

@@ -19,8 +19,10 @@ use kube::Api;
 
 use crate::api::{BoxFuture, Instance, Runtime, StartError, StartSpec, SweepError};
 use crate::backend::postgres::command_in_image;
+use crate::http;
 use crate::log::Log;
 use crate::ready::monotonic_ns;
+use crate::{Spoken, Wire};
 
 use super::backend::{self, BackendPod, replay_command};
 use super::cluster::Cluster;
@@ -186,28 +188,29 @@ impl KubernetesRuntime {
     /// There was no response, and why.
     pub async fn ask(
         &self,
+        spoken: Spoken,
         to: SocketAddr,
-        (method, path): (&str, &str),
-        headers: &[(String, String)],
-        body: &[u8],
+        question: http::Question<'_>,
         limit: Duration,
     ) -> Result<Answer, Problem> {
         let request = Request {
             to,
-            method: method.to_owned(),
-            path: path.to_owned(),
-            headers: headers.to_vec(),
-            body: STANDARD.encode(body),
+            spoken,
+            method: question.method.to_owned(),
+            path: question.path.to_owned(),
+            headers: question.headers.to_vec(),
+            body: STANDARD.encode(question.body),
             limit_ns: u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX),
         };
         match self.client.ask(&Question::Ask(Box::new(request))).await {
             Ok(Reply::Response {
                 status,
+                grpc_status,
                 headers,
                 body,
             }) => Ok(Answer {
                 status,
-                grpc_status: None,
+                grpc_status,
                 headers,
                 body: STANDARD.decode(body).map_err(Problem::new)?,
             }),
@@ -362,6 +365,7 @@ impl KubernetesRuntime {
     async fn start_pod(&self, spec: &StartSpec) -> Result<PodInstance, ClusterError> {
         let image = spec.image.as_deref().map(NodeImage::of_spec);
         let image = image.ok_or_else(|| ClusterError::new("it has no image"))?;
+        let wire = wire_there(spec)?;
         let log = Log::create(&spec.log_path).map_err(|error| {
             let path = spec.log_path.display();
             ClusterError::new(format!("cannot write the log {path}: {error}"))
@@ -382,7 +386,7 @@ impl KubernetesRuntime {
         let uid = create(&pods, &self.common.contender(&order, spec)).await?;
         let mut made = Made::new(&pods, &name);
         let created_ns = monotonic_ns();
-        let question = watch_for(uid, spec);
+        let question = watch_for(uid, spec, wire.spoken());
         let start = tokio::spawn(seen_to_start(watcher, pods.clone(), name.clone(), question));
         let mut scheduled_ns = created_ns;
         let mut scheduled = || scheduled_ns = monotonic_ns();
@@ -410,6 +414,7 @@ impl KubernetesRuntime {
             name,
             label: spec.label.clone(),
             address,
+            wire,
             container: begun.map(|one| one.container).unwrap_or_default(),
             meter,
             asked_ns,
@@ -424,6 +429,16 @@ impl KubernetesRuntime {
             followers: [following, copying],
         }))
     }
+}
+
+/// Returns the protocols of a contender as Pods are told them: files of certificates are not there.
+fn wire_there(spec: &StartSpec) -> Result<Wire, ClusterError> {
+    let tls = spec.wire.tls.as_ref().map(bakeoff_tls::inlined);
+    let tls = tls.transpose();
+    Ok(Wire {
+        tls: tls.map_err(|error| ClusterError::new(format!("no TLS: {error}")))?,
+        ..spec.wire.clone()
+    })
 }
 
 impl Runtime for KubernetesRuntime {

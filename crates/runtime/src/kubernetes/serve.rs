@@ -71,10 +71,16 @@ async fn fill(node: SocketAddr, warm_up_ns: u64) -> Reply {
 async fn response(request: &Request) -> Reply {
     let body = STANDARD.decode(&request.body).unwrap_or_default();
     let limit = Duration::from_nanos(request.limit_ns);
-    let (method, path, headers) = (&request.method, &request.path, &request.headers);
-    match http::ask(request.to, method, path, headers, &body, limit).await {
+    let question = http::Question {
+        method: &request.method,
+        path: &request.path,
+        headers: &request.headers,
+        body: &body,
+    };
+    match http::ask_over(&request.spoken, request.to, question, limit).await {
         Ok(answer) => Reply::Response {
             status: answer.status,
+            grpc_status: answer.grpc_status,
             headers: answer.headers,
             body: STANDARD.encode(answer.body),
         },
@@ -100,4 +106,78 @@ fn sample(meters: &mut HashMap<String, Meter>, root: Option<&Path>, container: S
         ..ResourceSample::default()
     };
     Reply::Sample(Box::new(sample.unwrap_or_else(absent)), host::time())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read as _, Write as _};
+    use std::net::{SocketAddr, TcpListener};
+    use std::sync::Arc;
+    use std::thread;
+
+    use bakeoff_model::tls::{Pem, Tls};
+    use rcgen::{CertificateParams, KeyPair};
+    use rustls::crypto::ring::default_provider;
+    use rustls::pki_types::PrivateKeyDer;
+    use rustls::{ServerConfig, ServerConnection, StreamOwned};
+
+    use super::super::question::{Question, Reply, Request};
+    use super::response;
+    use crate::Spoken;
+
+    /// A service over TLS that answers one request; its address, and the text of its certificate.
+    fn secure_service() -> (SocketAddr, String) {
+        let key = KeyPair::generate().unwrap();
+        let params = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+        let certificate = params.self_signed(&key).unwrap();
+        let text = certificate.pem();
+        let builder = ServerConfig::builder_with_provider(Arc::new(default_provider()))
+            .with_safe_default_protocol_versions()
+            .unwrap();
+        let key = PrivateKeyDer::try_from(key.serialize_der()).unwrap();
+        let chain = vec![certificate.der().clone()];
+        let config = builder.with_no_client_auth().with_single_cert(chain, key);
+        let config = Arc::new(config.unwrap());
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        thread::spawn(move || {
+            let (stream, _) = listener.accept().unwrap();
+            let session = ServerConnection::new(config).unwrap();
+            let mut stream = StreamOwned::new(session, stream);
+            let _ = stream.read(&mut [0; 1024]);
+            let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+            let _ = stream.write_all(answer).and_then(|()| stream.flush());
+        });
+        (address, text)
+    }
+
+    #[tokio::test]
+    async fn a_request_goes_over_tls_with_certificates_that_came_with_it() {
+        let (to, pem) = secure_service();
+        let tls = Tls {
+            name: Some("localhost".to_owned()),
+            ca: Some(Pem::Text { pem }),
+            ..Tls::default()
+        };
+        let asked = Question::Ask(Box::new(Request {
+            to,
+            spoken: Spoken {
+                tls: Some(tls),
+                is_grpc: false,
+            },
+            method: "GET".to_owned(),
+            path: "/".to_owned(),
+            headers: Vec::new(),
+            body: String::new(),
+            limit_ns: 5_000_000_000,
+        }));
+        let line = serde_json::to_string(&asked).unwrap();
+        let Question::Ask(request) = serde_json::from_str(&line).unwrap() else {
+            panic!("another question: {line}");
+        };
+        match response(&request).await {
+            Reply::Response { status, body, .. } => assert_eq!((status, &*body), (200, "b2s=")),
+            other => panic!("{other:?}"),
+        }
+    }
 }

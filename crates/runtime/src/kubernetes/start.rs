@@ -5,6 +5,7 @@ use std::sync::Arc;
 use k8s_openapi::api::core::v1::Pod;
 use kube::Api;
 
+use crate::Spoken;
 use crate::api::StartSpec;
 use crate::ready::monotonic_ns;
 
@@ -33,12 +34,13 @@ pub(super) async fn seen_to_start(
 }
 
 /// Returns the order for which a meter watches.
-pub(super) fn watch_for(uid: String, spec: &StartSpec) -> Question {
+pub(super) fn watch_for(uid: String, spec: &StartSpec, spoken: Spoken) -> Question {
     Question::Watch(Watched {
         pod: uid,
         program: spec.command.first().cloned().unwrap_or_default(),
         port: spec.port,
         path: spec.ready_path.clone(),
+        spoken,
         limit_ns: u64::try_from(spec.start_timeout.as_nanos()).unwrap_or(u64::MAX),
     })
 }

@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::Wire;
 use crate::cgroup::Version;
 use crate::docker::watch::{is_prepared, own_address};
 use crate::meter::Meter;
@@ -52,7 +51,7 @@ pub(super) fn watch(watched: &Watched, find: impl FnOnce(Instant) -> Option<Begu
     let at = SocketAddr::new(IpAddr::V4(address), watched.port);
     let left = deadline.saturating_duration_since(Instant::now());
     let mut ended = || !Path::new(&format!("/proc/{}", begun.pid)).exists();
-    match await_answer(at, &watched.path, &Wire::default(), left, &mut ended) {
+    match await_answer(at, &watched.path, &watched.spoken, left, &mut ended) {
         Ok(answered) => {
             let now_ns = monotonic_ns();
             Reply::Answered {

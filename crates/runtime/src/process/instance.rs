@@ -150,7 +150,7 @@ impl Shared {
         let answer = await_answer(
             self.address,
             &self.ready_path,
-            &self.wire,
+            &self.wire.spoken(),
             limit,
             &mut ended,
         );

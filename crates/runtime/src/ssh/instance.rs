@@ -13,6 +13,7 @@ use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
+use crate::Wire;
 use crate::api::{BoxFuture, ExitInfo, Instance, ReadyError, Sampled, StopReport};
 use crate::log::{last_lines, tail};
 
@@ -30,6 +31,7 @@ pub(super) struct Parts {
     pub(super) address: SocketAddr,
     /// A way of its own to the program there that has started it, and ends it.
     pub(super) answers: Answers,
+    pub(super) wire: Wire,
     pub(super) log_path: PathBuf,
 }
 
@@ -45,6 +47,7 @@ struct Shared {
     host: String,
     address: SocketAddr,
     answers: tokio::sync::Mutex<Answers>,
+    wire: Wire,
     log_path: PathBuf,
     /// The end of its output, as far as it is known here.
     tail: Mutex<String>,
@@ -59,6 +62,7 @@ impl SshInstance {
             host: parts.host,
             address: parts.address,
             answers: parts.answers.into(),
+            wire: parts.wire,
             log_path: parts.log_path,
             tail: Mutex::default(),
             cut: Mutex::default(),
@@ -173,6 +177,10 @@ impl Shared {
 impl Instance for SshInstance {
     fn address(&self) -> SocketAddr {
         self.shared.address
+    }
+
+    fn wire(&self) -> Wire {
+        self.shared.wire.clone()
     }
 
     fn await_ready(&mut self, limit: Duration) -> BoxFuture<'_, Result<Startup, ReadyError>> {

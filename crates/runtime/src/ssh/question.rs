@@ -6,8 +6,10 @@ use std::net::SocketAddr;
 use bakeoff_base::problem::Problem;
 use bakeoff_model::conditions::Enforcement;
 use bakeoff_model::record::{Host, Startup};
+use bakeoff_model::request::Body;
 use bakeoff_model::resource::{HostTime, ResourceSample};
 use bakeoff_model::suite::Limits;
+use bakeoff_model::tls::Tls;
 use serde::{Deserialize, Serialize};
 
 use crate::api::{ExitInfo, ReadyError, StartError, StopReport};
@@ -56,6 +58,10 @@ pub(super) struct Order {
     pub(super) limits: Limits,
     pub(super) port: u16,
     pub(super) ready_path: String,
+    /// How it is reached over TLS, with the texts of certificates.
+    pub(super) tls: Option<Tls>,
+    /// The descriptors of a service that speaks gRPC.
+    pub(super) grpc: Option<Body>,
 }
 
 /// A reply.

@@ -83,14 +83,16 @@ impl SshRuntime {
             let path = spec.log_path.display();
             failed(format!("cannot write the log {path}: {error}").into())
         })?;
+        let order = order(spec).map_err(failed)?;
         let mut answers = self.host.answers().map_err(failed)?;
-        let asked = answers.ask(Question::Start(Box::new(order(spec)))).await;
+        let asked = answers.ask(Question::Start(Box::new(order))).await;
         match asked.map_err(failed)? {
             Reply::Started => Ok(SshInstance::new(Parts {
                 label: spec.label.clone(),
                 host: self.host.name().to_owned(),
                 address: SocketAddr::new(self.distance.there.ip(), spec.port),
                 answers,
+                wire: spec.wire.clone(),
                 log_path: spec.log_path.clone(),
             })),
             Reply::NotStarted(error) => Err(there(error, self.host.name())),
@@ -99,8 +101,10 @@ impl SshRuntime {
     }
 }
 
-fn order(spec: &StartSpec) -> Order {
-    Order {
+fn order(spec: &StartSpec) -> Result<Order, Problem> {
+    let tls = spec.wire.tls.as_ref().map(bakeoff_tls::inlined);
+    let grpc = spec.wire.grpc.as_ref();
+    Ok(Order {
         label: spec.label.clone(),
         command: spec.command.clone(),
         env: spec.env.clone(),
@@ -108,7 +112,9 @@ fn order(spec: &StartSpec) -> Order {
         limits: spec.limits,
         port: spec.port,
         ready_path: spec.ready_path.clone(),
-    }
+        tls: tls.transpose().map_err(Problem::new)?,
+        grpc: grpc.map(|schema| schema.descriptors().into()),
+    })
 }
 
 /// The error with the name of the host of which it is true.

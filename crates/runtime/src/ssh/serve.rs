@@ -8,6 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use bakeoff_base::problem::Problem;
+use bakeoff_grpc::Schema;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use crate::api::{ContainerOptions, Instance, Runtime as _, Sampled, StartError, StartSpec};
@@ -134,6 +135,7 @@ impl Answering {
         let failed = |why| StartError::failed(&order.label, why);
         let process = self.process().map_err(failed)?;
         let spec = spec(order, process.folder().join("log"));
+        let spec = spec.map_err(failed)?;
         let instance = process.start(&spec).await?;
         self.started = Some((instance, spec.log_path));
         Ok(())
@@ -168,8 +170,10 @@ async fn reply_of(instance: &mut dyn Instance, log: &PathBuf, question: Question
 }
 
 /// How a process is started that is ordered from another host.
-fn spec(order: &Order, log_path: PathBuf) -> StartSpec {
-    StartSpec {
+fn spec(order: &Order, log_path: PathBuf) -> Result<StartSpec, Problem> {
+    let descriptors = order.grpc.as_ref();
+    let schema = descriptors.map(|body| Schema::from_descriptors(body.as_bytes()));
+    Ok(StartSpec {
         label: order.label.clone(),
         command: order.command.clone(),
         env: order.env.clone(),
@@ -183,9 +187,12 @@ fn spec(order: &Order, log_path: PathBuf) -> StartSpec {
         image: None,
         service: None,
         container: ContainerOptions::default(),
-        wire: Wire::default(),
+        wire: Wire {
+            tls: order.tls.clone(),
+            grpc: schema.transpose()?,
+        },
         log_path,
-    }
+    })
 }
 
 #[cfg(test)]
@@ -242,6 +249,8 @@ mod tests {
             limits: Limits::default(),
             port: 8080,
             ready_path: "/".to_owned(),
+            tls: None,
+            grpc: None,
         }))
     }
 

@@ -1,5 +1,6 @@
 //! The client of checks: one request over a fresh connection.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use bakeoff_base::problem::Problem;
@@ -25,21 +26,35 @@ impl Client for HttpClient {
         check: &'a Check,
     ) -> BoxFuture<'a, Result<Answer, Problem>> {
         Box::pin(async move {
-            let schema = to.wire.grpc.as_ref();
-            let encoded = schema.map(|schema| schema.encode(&check.path, &check.body));
-            let encoded = encoded.transpose()?;
             let question = Question {
                 method: &check.method,
                 path: &format!("{}{}", self.prefix, check.path),
                 headers: &check.headers,
-                body: encoded.as_deref().unwrap_or(check.body.as_bytes()),
+                body: &body(to, check)?,
             };
-            let asking = http::ask_over(&to.wire, to.address, question, RESPONSE_LIMIT);
-            let answer = asking.await.map_err(Problem::new)?;
-            match schema {
-                Some(schema) => schema.decoded(&check.path, answer),
-                None => Ok(answer),
-            }
+            let spoken = to.wire.spoken();
+            let asking = http::ask_over(&spoken, to.address, question, RESPONSE_LIMIT);
+            understood(to, check, asking.await.map_err(Problem::new)?)
         })
+    }
+}
+
+/// Returns the body of a check as it is sent: to services that speak gRPC its message is encoded.
+pub(super) fn body<'a>(to: &Destination, check: &'a Check) -> Result<Cow<'a, [u8]>, Problem> {
+    match &to.wire.grpc {
+        Some(schema) => Ok(schema.encode(&check.path, &check.body)?.into()),
+        None => Ok(check.body.as_bytes().into()),
+    }
+}
+
+/// Returns an answer as expectations are about it: a message of gRPC is decoded.
+pub(super) fn understood(
+    to: &Destination,
+    check: &Check,
+    answer: Answer,
+) -> Result<Answer, Problem> {
+    match &to.wire.grpc {
+        Some(schema) => schema.decoded(&check.path, answer),
+        None => Ok(answer),
     }
 }

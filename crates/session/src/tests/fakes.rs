@@ -402,7 +402,7 @@ fn slices_in_turns(like: &LoadInterval, duration_ns: u64, spec: &LoadSpec) -> Ve
     made
 }
 
-pub(crate) fn slice(step: usize, connections: Connections, duration_ns: u64) -> LoadInterval {
+fn slice(step: usize, connections: Connections, duration_ns: u64) -> LoadInterval {
     let mut service_time = Histogram::new();
     service_time.record(1_000_000);
     LoadInterval {

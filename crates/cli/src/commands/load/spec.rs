@@ -103,9 +103,9 @@ fn target(args: &LoadArgs) -> anyhow::Result<(Target, String)> {
         tls: url.tls,
         insecure: args.insecure,
         trust: Some(Tls {
-            ca: args.cacert.clone(),
-            certificate: args.cert.clone(),
-            key: args.key.clone(),
+            ca: args.cacert.clone().map(Into::into),
+            certificate: args.cert.clone().map(Into::into),
+            key: args.key.clone().map(Into::into),
             resume: args.tls_resume,
             ..Tls::default()
         })

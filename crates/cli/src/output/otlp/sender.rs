@@ -11,7 +11,7 @@ use bakeoff_base::problem::Problem;
 use bakeoff_model::check::Answer;
 use bakeoff_model::service_url::ServiceUrl;
 use bakeoff_model::tls::Tls;
-use bakeoff_runtime::Wire;
+use bakeoff_runtime::Spoken;
 use bakeoff_runtime::http::{self, Question};
 use opentelemetry_proto::tonic::collector::metrics::v1::{
     ExportMetricsServiceRequest, ExportMetricsServiceResponse,
@@ -122,9 +122,9 @@ impl Collector {
         let found = resolving.await.map_err(Problem::new)?;
         let mut found = found.map_err(Problem::new)?;
         let address = found.next().ok_or("it has no address")?;
-        let wire = Wire {
+        let spoken = Spoken {
             tls: self.url.is_tls().then(Tls::default),
-            ..Wire::default()
+            ..Spoken::default()
         };
         let body = match self.encoding {
             Encoding::Protobuf => export.encode_to_vec(),
@@ -136,7 +136,7 @@ impl Collector {
             headers: &self.headers,
             body: &body,
         };
-        match http::ask_over(&wire, address, question, LIMIT).await {
+        match http::ask_over(&spoken, address, question, LIMIT).await {
             Ok(answer) if answer.status < 300 => self.taken(&answer),
             Ok(answer) => Err(format!("status {}", answer.status).into()),
             Err(error) => Err(Problem::new(error)),

@@ -13,12 +13,13 @@ use bakeoff_model::check::{Answer, Check};
 use bakeoff_model::conditions::BackendName;
 use bakeoff_model::nodes::Nodes as Placed;
 use bakeoff_model::record::{Cores, GeneratorCeiling, Host};
-use bakeoff_model::suite::{Contender, Suite};
+use bakeoff_model::suite::Contender;
 use bakeoff_runtime::backend::{BackendKind, Elasticsearch, elasticsearch};
 use bakeoff_runtime::build::Built;
 use bakeoff_runtime::docker::{
     Engine, ImageSpec, artifact_in_image, base_hint, base_reference, java_in_image,
 };
+use bakeoff_runtime::http::Question;
 use bakeoff_runtime::kubernetes::{
     BackendPod, Cluster, ClusterSettings, KubernetesRuntime, NodeImage, Nodes, Order, PodImage,
 };
@@ -28,11 +29,11 @@ use bakeoff_runtime::{BoxFuture, Runtime};
 use tokio::sync::OnceCell;
 
 use super::pods::in_pods;
-use super::{GC_LOG_IN_CONTAINERS, Platform, without_tls, without_volumes};
+use super::{GC_LOG_IN_CONTAINERS, Platform, without_volumes};
 use crate::contracts::{Client, Destination, LoadGenerator};
 use crate::hint::{hinted, with_hints};
 use crate::testbed::backends::{self, RunningBackend, WantedBackend};
-use crate::testbed::client::RESPONSE_LIMIT;
+use crate::testbed::client::{self, RESPONSE_LIMIT};
 use crate::testbed::contender::Ready;
 use crate::testbed::images::{self, Delivery, elsewhere, find_engine, in_image};
 use crate::testbed::this_host::{process_runtime, swept};
@@ -229,11 +230,6 @@ impl Platform for ClusterPlatform {
         &self.runtime
     }
 
-    fn check(&self, suite: &Suite) -> anyhow::Result<()> {
-        let hint = "use --runtime docker or --runtime process";
-        without_tls(suite, "contenders in Pods", hint)
-    }
-
     /// The image of the contender is then at the nodes.
     async fn make_ready(
         &self,
@@ -355,10 +351,14 @@ impl Client for KubernetesRuntime {
         check: &'a Check,
     ) -> BoxFuture<'a, Result<Answer, Problem>> {
         Box::pin(async move {
-            let line = (check.method.as_str(), check.path.as_str());
-            let body = check.body.as_bytes();
-            self.ask(to.address, line, &check.headers, body, RESPONSE_LIMIT)
-                .await
+            let question = Question {
+                method: &check.method,
+                path: &check.path,
+                headers: &check.headers,
+                body: &client::body(to, check)?,
+            };
+            let asking = self.ask(to.wire.spoken(), to.address, question, RESPONSE_LIMIT);
+            client::understood(to, check, asking.await?)
         })
     }
 }

@@ -9,14 +9,14 @@ use bakeoff_model::conditions::BackendName;
 use bakeoff_model::dependency::Dependency;
 use bakeoff_model::nodes::Nodes;
 use bakeoff_model::record::Host;
-use bakeoff_model::suite::{Contender, Suite};
+use bakeoff_model::suite::Contender;
 use bakeoff_runtime::build::Built;
 use bakeoff_runtime::process::ProcessRuntime;
 use bakeoff_runtime::ssh::{SshAddress, SshHost, SshRuntime};
 use bakeoff_runtime::{Runtime, host};
 
 use super::far::{open, with_load};
-use super::{Elsewhere, Platform, Reached, without_tls};
+use super::{Elsewhere, Platform, Reached};
 use crate::hint::{hinted, with_hints};
 use crate::selection;
 use crate::testbed::backends::{self, RunningBackend, WantedBackend};
@@ -189,10 +189,5 @@ impl Platform for FarProcessPlatform {
             address: self.runtime.reached(),
             is_ssh: true,
         }))
-    }
-
-    fn check(&self, suite: &Suite) -> anyhow::Result<()> {
-        let hint = "run bakeoff on that host, or use --runtime docker with DOCKER_HOST";
-        without_tls(suite, "processes of another host", hint)
     }
 }

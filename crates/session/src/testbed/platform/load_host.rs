@@ -2,6 +2,7 @@
 //! and is the load generator. Everything else is another platform's.
 
 use std::collections::BTreeMap;
+use std::iter;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,7 +22,7 @@ use super::far::{open, with_load};
 use super::launch::{Launched, Setting};
 use super::{Platform, Reached};
 use crate::contracts::{Client, LoadGenerator, RunningLoad};
-use crate::hint::{hinted, with_hints};
+use crate::hint::with_hints;
 use crate::testbed::backends::{RunningBackend, WantedBackend};
 use crate::testbed::contender::Ready;
 use crate::testbed::load_generator::{GeneratorProcess, LOAD, started};
@@ -148,18 +149,6 @@ impl Platform for LoadHostPlatform {
     }
 
     fn check(&self, suite: &Suite) -> anyhow::Result<()> {
-        let files = suite.tls.as_ref();
-        let files = files.and_then(|tls| tls.ca.as_ref().or(tls.certificate.as_ref()));
-        if let Some(file) = files {
-            return Err(hinted(
-                format_args!(
-                    "{} is a file of this host, which the load generator on {} does not see",
-                    file.display(),
-                    self.load.name()
-                ),
-                "send the load from here, without --load-host",
-            ));
-        }
         self.contenders.check(suite)
     }
 
@@ -181,7 +170,13 @@ struct FarLoad {
 impl LoadGenerator for FarGenerator {
     async fn start(&self, spec: &LoadSpec) -> anyhow::Result<Box<dyn RunningLoad>> {
         let clock = self.0.clock().await.map_err(with_hints)?;
-        let process = started(self.0.command(&LOAD), spec).await;
+        // Files of this host are not there.
+        let mut spec = spec.clone();
+        for target in iter::once(&mut spec.target).chain(&mut spec.further_targets) {
+            let trust = target.trust.as_ref().map(bakeoff_tls::inlined);
+            target.trust = trust.transpose().context("no TLS")?;
+        }
+        let process = started(self.0.command(&LOAD), &spec).await;
         let process = process.with_context(|| format!("load from {}", self.0.name()))?;
         Ok(Box::new(FarLoad { process, clock }))
     }
@@ -217,10 +212,9 @@ fn shifted(event: LoadEvent, shift_ns: i64) -> LoadEvent {
 
 #[cfg(test)]
 mod tests {
-    use bakeoff_model::load::{Connections, LoadEvent, LoadInterval};
+    use bakeoff_model::load::{LoadEvent, LoadInterval};
 
     use super::shifted;
-    use crate::tests::fakes;
 
     #[test]
     fn slices_are_timed_by_the_session_s_clock() {
@@ -228,7 +222,7 @@ mod tests {
             LoadEvent::Interval(Box::new(LoadInterval {
                 start_ns,
                 end_ns,
-                ..fakes::slice(0, Connections::default(), 1)
+                ..LoadInterval::default()
             }))
         };
         assert_eq!(shifted(slice(500, 900), -400), slice(100, 500));

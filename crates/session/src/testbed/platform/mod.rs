@@ -188,21 +188,6 @@ pub(super) struct Reached {
     pub(super) is_ssh: bool,
 }
 
-/// Refuses a suite whose contenders do not speak plain HTTP; `hint` is what to do then.
-fn without_tls(suite: &Suite, contenders: &str, hint: &str) -> anyhow::Result<()> {
-    let table = match (&suite.tls, &suite.grpc) {
-        (Some(_), _) => "tls",
-        (None, Some(_)) => "grpc",
-        (None, None) => return Ok(()),
-    };
-    Err(hinted(
-        format_args!(
-            "{contenders} are asked over plain HTTP, and this suite has `[suite.{table}]`"
-        ),
-        hint,
-    ))
-}
-
 /// Refuses a contender with volumes where contenders run elsewhere; `unseen` ends the sentence.
 fn without_volumes(contender: &Contender, unseen: fmt::Arguments<'_>) -> anyhow::Result<()> {
     match contender.image_volumes.first() {
