@@ -1,7 +1,7 @@
 //! A contender for the tests of the command line that speaks TLS: one item, a thread for each
 //! connection. Its certificate and key are in the files that `CERTIFICATE` and `KEY` name; with
-//! `CLIENT_CA` clients must present a certificate that one of that file signed. SIGTERM ends it, also
-//! as the first process of a container.
+//! `CLIENT_CA` clients must present a certificate that one of that file signed. SIGTERM ends it,
+//! also as the first process of a container.
 
 #![expect(clippy::print_stdout, reason = "it logs like a service")]
 

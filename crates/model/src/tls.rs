@@ -39,7 +39,7 @@ pub enum Pem {
     File(PathBuf),
     /// The text.
     Text {
-        /// What such a file holds.
+        /// The content of such a file.
         pem: String,
     },
 }

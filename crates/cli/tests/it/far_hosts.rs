@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::equal_work;
 use crate::ssh_server::{FarNetwork, SSH, SshServer};
 use crate::world::{Ran, Service, World, program};
+use crate::{equal_work, tls};
 
 /// How long what a session left on another host may take to go.
 const GOING: Duration = Duration::from_secs(20);
@@ -187,6 +187,25 @@ fn contenders_of_a_suite_are_built_here_and_run_on_another_host() {
     // The last start of the run was without a backend.
     let log = world.read("out/logs/item.good.r1.a1.log");
     assert!(log.contains("the backend does not answer"), "{log}");
+}
+
+#[test]
+fn contenders_and_load_of_other_hosts_speak_tls() {
+    if !is_on() {
+        return;
+    }
+    // The certificates of the client are files of this host.
+    let world = tls::world(tls::TRUSTED);
+    let hosts = Hosts::start(&world);
+    let arguments = format!(
+        "run SUITE --profile tiny --contender-host {} --load-host {} --out OUT",
+        hosts.contenders.address, hosts.load.address
+    );
+    let ran = Ran::from(hosts.command(&world, &arguments).output().unwrap());
+    ran.check(0, &["checks 3/3"]);
+    assert!(world.read("out/results.md").contains("HTTP/1.1 over TLS"));
+    let records = world.read("out/records/item.good.r1.a1.jsonl");
+    assert!(records.contains("\"outcome\":\"completed\""), "{records}");
 }
 
 #[test]

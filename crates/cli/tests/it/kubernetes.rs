@@ -135,8 +135,8 @@ fn world(names: &[&str]) -> World {
     world
 }
 
-/// The program for Pods: the user's, or that of the tests without its symbols, which are most of
-/// what each session would otherwise load into the nodes.
+/// The program for Pods: the user's, or that of the tests without its symbols. These are two
+/// thirds of its bytes, and each session loads it into the nodes.
 fn pod_program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     PROGRAM.get_or_init(|| {
