@@ -176,7 +176,16 @@ fn ip(words: &[&str]) {
 
 impl Drop for FarNetwork {
     fn drop(&mut self) {
-        // The devices go with it, when nothing is in it any more.
+        // What a server made for each connection outlives it, and would wait for a peer for long.
+        let inside = Command::new("ip")
+            .args(["netns", "pids", &self.name])
+            .output();
+        let inside = String::from_utf8(inside.unwrap().stdout).unwrap();
+        for process in inside.split_whitespace() {
+            let mut command = Command::new("kill");
+            command.args(["-KILL", process]).stderr(Stdio::null());
+            let _ = command.status();
+        }
         ip(&["netns", "del", &self.name]);
         let _ = Command::new("ip")
             .args(["link", "del", &format!("{}a", self.name)])
