@@ -30,15 +30,14 @@ ended() {
 }
 trap ended EXIT
 
-# The command of a contender as it is built.
+# Builds a contender and prints its command.
 command_of() { # CONTENDER
-    case $1 in
-    actix-4) echo "$suite/contenders/actix-4/target/release/locations-actix-4" ;;
-    http4k-3) echo "java -XX:MaxRAMPercentage=75 -jar $suite/contenders/http4k-3/target/locations-http4k-3.jar" ;;
-    *)
-        echo "size.sh: $1 is neither actix-4 nor http4k-3" >&2
-        return 1
-        ;;
+    local artifact
+    artifact=$("$BAKEOFF" build "$suite" --contender "$1" --json |
+        python3 -c 'import json, sys; print(json.loads(sys.stdin.read())["artifact"])')
+    case $artifact in
+    *.jar) echo "java -XX:MaxRAMPercentage=75 -jar $artifact" ;;
+    *) echo "$artifact" ;;
     esac
 }
 
@@ -58,8 +57,8 @@ PYTHON
 [ $# -gt 0 ] || set -- actix-4 http4k-3
 for contender; do
     command=$(command_of "$contender")
-    "$BAKEOFF" build "$suite" --contender "$contender"
-    "$BAKEOFF" replay --gzip --recordings "$suite/recordings" --listen "127.0.0.1:$port" &
+    # On the core of the load generator, as the suite has it.
+    taskset --cpu-list "$(($(nproc) - 1))" "$BAKEOFF" replay --gzip --recordings "$suite/recordings" --listen "127.0.0.1:$port" &
     replay=$!
     "$BAKEOFF" size "$contender=$command" --rate 800 --slo "$objective" \
         --get '/city/v1/get?id=101748111&language=cs' --ready '/city/v1/get?id=101748111&language=cs' \
