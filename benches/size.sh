@@ -4,7 +4,8 @@
 # measure each with the limits of its cheapest shape, in other processes, and prints both numbers.
 #
 # Takes root, and some twenty minutes on two cores, which must have nothing else to do. BAKEOFF
-# names the program if it is built already. KEEP names a folder in which the results stay.
+# names the program if it is built already, SHAPES the CPU limits (`0.25,0.5`), KEEP a folder in which
+# the results stay.
 #
 # usage: benches/size.sh [CONTENDER...]
 set -euo pipefail
@@ -60,7 +61,7 @@ for contender; do
     # On the core of the load generator, as the suite has it.
     taskset --cpu-list "$(($(nproc) - 1))" "$BAKEOFF" replay --gzip --recordings "$suite/recordings" --listen "127.0.0.1:$port" &
     replay=$!
-    "$BAKEOFF" size "$contender=$command" --rate 800 --slo "$objective" \
+    "$BAKEOFF" size "$contender=$command" --rate 800 --slo "$objective" ${SHAPES:+--shapes "$SHAPES"} \
         --get '/city/v1/get?id=101748111&language=cs' --ready '/city/v1/get?id=101748111&language=cs' \
         --env GOOUT_ELASTIC_HOST=127.0.0.1 --env "GOOUT_ELASTIC_PORT=$port" \
         --env ENGINE=undertow --env CONTRACT=on \
