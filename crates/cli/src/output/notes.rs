@@ -2,8 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use bakeoff_base::text::counted;
-
 const WARM_UP: &str = "warm-up, ";
 
 /// The notes that were shown in a session.
@@ -14,7 +12,7 @@ pub(crate) struct Notes {
 }
 
 impl Notes {
-    /// Returns the notes of a run of which no run has shown the like; in place of the others, their
+    /// Returns the notes of a run whose kind has not been shown yet; in place of the others, their
     /// number. A note on measured time stands for that on the warm-up before it.
     pub(crate) fn fresh(&mut self, notes: &[String]) -> Vec<String> {
         let mut fresh: Vec<String> = notes.to_vec();
@@ -25,10 +23,9 @@ impl Notes {
             let kind = note.chars().filter(|char| !is_number(*char));
             self.shown.insert(kind.collect())
         });
-        let known = (notes.len() - fresh.len()) as u64;
+        let known = notes.len() - fresh.len();
         if known > 0 {
-            let count = counted(known, "note");
-            fresh.push(format!("and {count} of kinds shown above"));
+            fresh.push(format!("{known} more of kinds shown above"));
         }
         fresh
     }
@@ -49,7 +46,7 @@ mod tests {
             "warm-up, 64 connections: slow by 3 %",
             "64 connections: slow by 4 %",
         ];
-        let more = "and 1 note of kinds shown above";
+        let more = "1 more of kinds shown above";
         assert_eq!(fresh(&first), [first[1], more]);
         assert_eq!(
             fresh(&["128 connections: slow by 17 %", "cold"]),
