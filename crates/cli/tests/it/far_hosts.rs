@@ -201,7 +201,11 @@ fn contenders_and_load_of_other_hosts_speak_tls() {
         "run SUITE --profile tiny --contender-host {} --load-host {} --out OUT",
         hosts.contenders.address, hosts.load.address
     );
-    let ran = Ran::from(hosts.command(&world, &arguments).output().unwrap());
+    let session = piped(hosts.command(&world, &arguments));
+    let id = session.id();
+    let ran = ended(session);
+    // The folders there go before the hosts do: ending these would end the removal.
+    nothing_is_left_there(id);
     ran.check(0, &["checks 3/3"]);
     assert!(world.read("out/results.md").contains("HTTP/1.1 over TLS"));
     let records = world.read("out/records/item.good.r1.a1.jsonl");
