@@ -26,6 +26,10 @@ static SENT: AtomicU32 = AtomicU32::new(0);
 /// Requests for the item from which on it is under load: checks ask less often.
 const LOADED: u32 = 20;
 
+/// Requests that a service handles before it takes more and more memory: more than one worker
+/// handles in a second.
+const OUTGROWN: u32 = 600;
+
 fn main() -> ExitCode {
     let Ok(mode) = std::env::var("MODE") else {
         eprintln!("MODE is missing");
@@ -91,9 +95,9 @@ fn serve(mut stream: TcpStream, mode: &str) -> Option<()> {
         if !(known && is_silent(mode)) {
             println!("{path}");
         }
-        if mode == "hungry" && known {
-            // Every request keeps 16 MiB that are really touched: some requests on one connection
-            // are too much, however slow the host is.
+        if known && takes_memory(mode) {
+            // 16 MiB that are really touched: some requests on one connection are too much, however
+            // slow the host is.
             hoard.push(vec![1; 16 << 20]);
         }
         if mode == "dies-later" && known && ASKED.fetch_add(1, Ordering::Relaxed) > 1000 {
@@ -258,11 +262,21 @@ fn burn() {
     std::hint::black_box(state);
 }
 
+/// Whether a request for the item keeps memory.
+fn takes_memory(mode: &str) -> bool {
+    match mode {
+        "hungry" => true,
+        // Lives through a second of load, and not through many.
+        "outgrows" => ASKED.fetch_add(1, Ordering::Relaxed) > OUTGROWN,
+        _ => false,
+    }
+}
+
 /// Waits in the order of arrival until the only worker, which takes 2 ms for each item, is done.
 /// The queue is reckoned, so that a thread which wakes up late makes no other request late.
 fn work(mode: &str, known: bool) -> Option<()> {
     static FREE: Mutex<Option<Instant>> = Mutex::new(None);
-    if mode != "one-worker" || !known {
+    if !matches!(mode, "one-worker" | "outgrows") || !known {
         return Some(());
     }
     let now = Instant::now();

@@ -22,7 +22,7 @@ pub(super) fn end(output: &mut impl Write, sizing: &Sizing) -> anyhow::Result<()
     writeln!(output, "\n{}", sizing.slo)?;
     writeln!(
         output,
-        "    CPU     req/s          95 %  held  throttled  start s  replicas  $/month"
+        "   CPU  MiB    req/s        95 %  held throttled start s replicas $/month"
     )?;
     for shape in &sizing.shapes {
         writeln!(output, "{}", row(shape))?;
@@ -66,8 +66,9 @@ fn row(shape: &Shape) -> String {
         .map(|share| format!("{:.0} %", 100.0 * share));
     let replicas = shape.replicas.map(|count| count.to_string());
     format!(
-        "{:>7} {:>9} {:>13} {:>5} {:>10} {:>8} {:>9} {:>8}",
+        "{:>6} {:>4} {:>8} {:>11} {:>5} {:>9} {:>7} {:>8} {:>7}",
         shape.cpus,
+        shape.memory_bytes >> 20,
         text(shape.capacity_per_s.map(|rate| rate.point)),
         interval.unwrap_or_else(|| NONE.to_owned()),
         held,

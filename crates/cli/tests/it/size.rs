@@ -14,34 +14,46 @@ fn size(world: &World, arguments: &[&str]) -> crate::world::Ran {
     crate::world::Ran::from(command.output().unwrap())
 }
 
-#[test]
-fn replicas_follow_from_the_rate_that_one_sustains() {
+/// The outcome of sizing a service in this mode; `None` where limits cannot hold.
+fn sizing(mode: &str, more: &[&str]) -> Option<Value> {
     if !rustix::process::geteuid().is_root() {
         #[expect(clippy::print_stderr, reason = "what is skipped must be seen")]
         {
             eprintln!("SKIPPED sizing: limits take root");
         }
-        return;
+        return None;
     }
     let world = World::new(&[]);
-    let ran = size(
-        &world,
-        &[
-            "--env",
-            "MODE=one-worker",
-            "--rate",
-            "800",
-            "--slo",
-            "p99 <= 60ms and errors <= 1%",
-            "--shapes",
-            "0.5,64",
-            "--json",
-        ],
-    );
+    let mode = format!("MODE={mode}");
+    let slo = "p99 <= 60ms and errors <= 1%";
+    let mut arguments = vec!["--env", &mode, "--rate", "800", "--slo", slo, "--json"];
+    arguments.extend(more);
+    let ran = size(&world, &arguments);
     ran.check(0, &[]);
     let last: Value = serde_json::from_str(ran.stdout.lines().last().unwrap()).unwrap();
     assert_eq!(last["event"], "sizing-ended", "{last}");
-    let sizing = &last["sizing"];
+    Some(last["sizing"].clone())
+}
+
+#[test]
+fn a_shape_that_is_killed_for_memory_has_no_capacity() {
+    // The time is over after the first shape, so that no further limit is tried.
+    let Some(sizing) = sizing("outgrows", &["--shapes", "0.5", "--within", "1s"]) else {
+        return;
+    };
+    let shape = &sizing["shapes"][0];
+    let killed_with = sizing["memory"]["outgrown_bytes"].as_u64();
+    assert_eq!(killed_with, shape["memory_bytes"].as_u64(), "{sizing}");
+    assert_eq!(shape.get("capacity_per_s"), None, "{sizing}");
+    let without = shape["without"].as_str().unwrap();
+    assert!(without.starts_with("killed for memory with"), "{sizing}");
+}
+
+#[test]
+fn replicas_follow_from_the_rate_that_one_sustains() {
+    let Some(sizing) = sizing("one-worker", &["--shapes", "0.5,64"]) else {
+        return;
+    };
     let memory = &sizing["memory"];
     let bytes = |name: &str| memory[name].as_u64().unwrap();
     assert!(bytes("lived_bytes") < bytes("limit_bytes"), "{memory}");

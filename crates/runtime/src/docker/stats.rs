@@ -84,7 +84,7 @@ fn memory(stats: &ContainerMemoryStats) -> Option<Memory> {
         file_bytes: part(["total_cache", "file"]),
         socket_bytes: part(["sock", "sock"]),
         kernel_bytes: part(["kernel", "kernel"]),
-        oom_kills: None,
+        ..Memory::default()
     })
 }
 

@@ -49,14 +49,18 @@ pub struct Sizing {
 /// The memory that a service needs under load.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct MemoryNeed {
-    /// The limit with which shapes were measured: some more than it lived with, bytes.
+    /// The limit with which the last shape was measured: some more than it lived with, bytes.
     pub limit_bytes: u64,
-    /// The smallest limit with which it served every request, bytes.
+    /// The smallest limit with which it served every request of a few seconds, bytes.
     pub lived_bytes: u64,
     /// The largest limit with which it did not, bytes; absent where it lived with each that was
     /// tried.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub died_bytes: Option<u64>,
+    /// The largest limit with which a process of a shape was killed for memory, bytes; absent where
+    /// none was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outgrown_bytes: Option<u64>,
     /// Its highest use of memory under the first limit, bytes; absent where it is not metered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub peak_bytes: Option<u64>,
@@ -67,6 +71,8 @@ pub struct MemoryNeed {
 pub struct Shape {
     /// The CPU limit, cores.
     pub cpus: f64,
+    /// The memory limit, bytes.
+    pub memory_bytes: u64,
     /// Requests per second of one replica that meets the objective; absent where none does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capacity_per_s: Option<WithInterval>,
@@ -95,8 +101,17 @@ pub struct Shape {
 }
 
 impl Shape {
+    /// The same without a capacity, because a process was killed for memory.
+    pub(super) fn killed(self) -> Self {
+        Self {
+            capacity_per_s: None,
+            without: Some(format!("killed for memory with {}", mib(self.memory_bytes))),
+            ..self
+        }
+    }
+
     /// The same with replicas and their price.
-    pub(super) fn priced(self, rate_per_s: f64, memory_bytes: u64, prices: Prices) -> Self {
+    pub(super) fn priced(self, rate_per_s: f64, prices: Prices) -> Self {
         let sustained = self
             .capacity_per_s
             .map(|rate| rate.low.unwrap_or(rate.point));
@@ -109,7 +124,7 @@ impl Shape {
             let replicas = (rate_per_s / rate).ceil() as u64;
             replicas.max(1)
         });
-        let gib = as_f64(memory_bytes) / f64::from(1 << 30);
+        let gib = as_f64(self.memory_bytes) / f64::from(1 << 30);
         let each = self.cpus * prices.cpu_hour + gib * prices.gib_hour;
         Self {
             replicas,
@@ -142,9 +157,13 @@ pub(super) fn sentence(
 ) -> String {
     let rate = significant(rate_per_s);
     let lived = mib(memory.lived_bytes);
-    let lives = match memory.died_bytes {
-        Some(died) => format!("It lives with {lived} and dies with {}.", mib(died)),
-        None => format!("It lives with {lived}, and less was not tried."),
+    let lives = match (memory.died_bytes, memory.outgrown_bytes) {
+        (_, Some(outgrown)) => format!(
+            "It lives with {lived} for a few seconds, and was killed for memory with {} later.",
+            mib(outgrown)
+        ),
+        (Some(died), None) => format!("It lives with {lived} and dies with {}.", mib(died)),
+        (None, None) => format!("It lives with {lived}, and less was not tried."),
     };
     let found = cheapest(shapes).and_then(|best| {
         Some((
@@ -172,7 +191,7 @@ pub(super) fn sentence(
          memory, for {} dollars a month: {each} {}{interval} requests/s. {lives}",
         counted(usize::try_from(replicas).unwrap_or(usize::MAX), "replica"),
         best.cpus,
-        mib(memory.limit_bytes),
+        mib(best.memory_bytes),
         significant(dollars),
         significant(capacity.point),
     )
@@ -192,6 +211,7 @@ mod tests {
     fn shape(cpus: f64, capacity: Option<[f64; 3]>) -> Shape {
         let shape = Shape {
             cpus,
+            memory_bytes: 64 << 20,
             capacity_per_s: capacity.map(|[low, point, high]| WithInterval {
                 point,
                 low: Some(low),
@@ -206,17 +226,19 @@ mod tests {
             without: None,
             results: "r".into(),
         };
-        let prices = Prices {
-            cpu_hour: 0.04,
-            gib_hour: 0.0,
-        };
-        shape.priced(800.0, 64 << 20, prices)
+        shape.priced(800.0, PRICES)
     }
+
+    const PRICES: Prices = Prices {
+        cpu_hour: 0.04,
+        gib_hour: 0.0,
+    };
 
     const MEMORY: MemoryNeed = MemoryNeed {
         limit_bytes: 64 << 20,
         lived_bytes: 48 << 20,
         died_bytes: Some(32 << 20),
+        outgrown_bytes: None,
         peak_bytes: None,
     };
 
@@ -239,6 +261,29 @@ mod tests {
             "shop serves 800 requests/s within p99 <= 50ms cheapest with 1 replica of 1 CPU and \
              64 MiB of memory, for 29.2 dollars a month: it sustains 820 (800\u{2013}840) \
              requests/s. It lives with 48 MiB and dies with 32 MiB."
+        );
+    }
+
+    #[test]
+    fn a_limit_that_a_shape_outgrew_is_in_the_sentence() {
+        let outgrown = MemoryNeed {
+            outgrown_bytes: Some(60 << 20),
+            ..MEMORY
+        };
+        let lives = shape(1.0, Some([800.0, 820.0, 840.0]));
+        let said = sentence("shop", 800.0, "p99 <= 50ms", &[lives.clone()], &outgrown);
+        assert!(
+            said.ends_with(
+                "It lives with 48 MiB for a few seconds, and was killed for memory with 60 MiB \
+                 later."
+            ),
+            "{said}"
+        );
+        let killed = lives.killed();
+        assert!(cheapest(&[killed.clone().priced(800.0, PRICES)]).is_none());
+        assert_eq!(
+            killed.without.as_deref(),
+            Some("killed for memory with 64 MiB")
         );
     }
 

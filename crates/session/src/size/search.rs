@@ -99,7 +99,7 @@ impl<'a, 'w> Search<'a, 'w> {
     ) -> anyhow::Result<Sizing> {
         let order = self.order;
         let largest = shapes.last().copied().context("no shape is named")?;
-        let memory = self.memory(largest).await?;
+        let mut memory = self.memory(largest).await?;
         let mut measured = Vec::new();
         for cpus in shapes {
             if self.is_time_over() && !measured.is_empty() {
@@ -107,8 +107,8 @@ impl<'a, 'w> Search<'a, 'w> {
                 not_measured.push(format!("{cpus} CPU: {why}"));
                 continue;
             }
-            let shape = self.shape(*cpus, memory.limit_bytes).await?;
-            measured.push(shape.priced(order.rate_per_s, memory.limit_bytes, order.prices));
+            let shape = self.shape_that_lives(*cpus, &mut memory).await?;
+            measured.push(shape.priced(order.rate_per_s, order.prices));
         }
         let slo = order.slo.to_string();
         let sentence = outcome::sentence(&self.service, order.rate_per_s, &slo, &measured, &memory);
@@ -162,6 +162,7 @@ impl<'a, 'w> Search<'a, 'w> {
             limit_bytes: whole_mib(MEMORY_MARGIN * as_f64(high)),
             lived_bytes: high,
             died_bytes,
+            outgrown_bytes: None,
             peak_bytes,
         })
     }
@@ -183,8 +184,31 @@ impl<'a, 'w> Search<'a, 'w> {
         Ok(tried(run))
     }
 
-    /// Looks for the rate that the service sustains in a shape.
-    async fn shape(&mut self, cpus: f64, memory_bytes: u64) -> anyhow::Result<Shape> {
+    /// Measures a shape, with more memory each time that one of its processes is killed for memory:
+    /// they take load for much longer than those that the need for memory was found with.
+    async fn shape_that_lives(
+        &mut self,
+        cpus: f64,
+        memory: &mut MemoryNeed,
+    ) -> anyhow::Result<Shape> {
+        let most = self.order.duel.limits.memory_bytes.unwrap_or(u64::MAX);
+        loop {
+            let limit = memory.limit_bytes;
+            let (shape, is_killed) = self.shape(cpus, limit).await?;
+            if !is_killed {
+                return Ok(shape);
+            }
+            memory.outgrown_bytes = Some(limit);
+            if limit >= most || self.is_time_over() {
+                return Ok(shape.killed());
+            }
+            memory.limit_bytes = whole_mib(MEMORY_MARGIN * as_f64(limit)).min(most);
+        }
+    }
+
+    /// Looks for the rate that the service sustains in a shape. Returns whether a process was
+    /// killed for memory, too.
+    async fn shape(&mut self, cpus: f64, memory_bytes: u64) -> anyhow::Result<(Shape, bool)> {
         let duel = Duel {
             limits: Limits {
                 cpus: Some(cpus),
@@ -205,8 +229,9 @@ impl<'a, 'w> Search<'a, 'w> {
             let reason = unranked.map(|one| one.reason.clone());
             reason.unwrap_or_else(|| "its session has no number".to_owned())
         };
-        Ok(Shape {
+        let shape = Shape {
             cpus,
+            memory_bytes,
             capacity_per_s: row.map(|row| WithInterval::from(&row.rate)),
             confirmed: row.map_or([0, 0], |row| [row.confirmed.met, row.confirmed.held]),
             replicas: None,
@@ -216,7 +241,8 @@ impl<'a, 'w> Search<'a, 'w> {
             cpu_us: row.and_then(|row| row.cpu_us),
             without: row.is_none().then(without),
             results,
-        })
+        };
+        Ok((shape, recorded.runs.iter().any(is_killed_for_memory)))
     }
 
     /// Plays a session of a suite. Returns its records and their folder.
@@ -248,6 +274,11 @@ fn must_be_limited(run: &RunRecords) -> anyhow::Result<()> {
             "run it as root, or name an image of the service: NAME=image:IMAGE",
         )),
     }
+}
+
+fn is_killed_for_memory(run: &RunRecords) -> bool {
+    let outcome = run.end.as_ref().map(|end| &end.outcome);
+    matches!(outcome, Some(Outcome::Failed(failure)) if failure.oom_killed)
 }
 
 fn tried(run: &RunRecords) -> Tried {

@@ -175,10 +175,23 @@ async fn built(build: &Build, service: &str, folder: &Path) -> anyhow::Result<St
         )
     })?;
     if !output.status.success() {
-        let text = String::from_utf8_lossy(&output.stderr);
-        let lines: Vec<&str> = text.lines().collect();
-        let last = lines[lines.len().saturating_sub(10)..].join("\n    ");
+        // Without BuildKit the output of a build's own commands is on standard output.
+        let mut last = last_lines(&output.stdout);
+        last.extend(last_lines(&output.stderr));
+        let last = last.join("\n    ");
         bail!("the image of {service} cannot be built:\n    {last}");
     }
     Ok(reference)
+}
+
+/// The last lines of a program's output that have a word.
+fn last_lines(output: &[u8]) -> Vec<String> {
+    const LINES: usize = 10;
+    let text = String::from_utf8_lossy(output);
+    let lines: Vec<&str> = text
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .collect();
+    let last = &lines[lines.len().saturating_sub(LINES)..];
+    last.iter().map(|line| (*line).to_owned()).collect()
 }
