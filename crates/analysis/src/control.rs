@@ -11,7 +11,7 @@ use super::benchmark::{BenchmarkData, CaseData, RunData};
 use super::comparison::detail;
 use super::metric::Metric;
 use super::row;
-use super::stated::{self, StatedStep};
+use super::stated_step::{self, StatedStep};
 use super::validity;
 use crate::number::ratio_text;
 
@@ -136,14 +136,14 @@ fn both<'d>(benchmark: &'d BenchmarkData<'_>) -> Option<Both<'d>> {
     let twin = benchmark.cases.iter().find(is_twin)?;
     let first: Vec<&RunData<'_>> = twin.completed().collect();
     let second: Vec<&RunData<'_>> = control.completed().collect();
-    let stated = stated::stated(benchmark);
+    let stated = stated_step::stated(benchmark);
     let throughput = |runs: &[&RunData<'_>]| {
         let (metric, _) = row::peak_throughput(benchmark, runs)?;
         validity::unranked(&metric.validity)
             .is_none()
             .then_some(metric)
     };
-    let cpu = |runs: &[&RunData<'_>]| stated::at_stated(runs, stated.as_ref()).cpu_us;
+    let cpu = |runs: &[&RunData<'_>]| stated_step::at_stated(runs, stated.as_ref()).cpu_us;
     Some(Both {
         label: &control.label,
         twin: &twin.label,
@@ -151,6 +151,8 @@ fn both<'d>(benchmark: &'d BenchmarkData<'_>) -> Option<Both<'d>> {
             .zip(throughput(&second))
             .map(<[Metric; 2]>::from),
         cpu: cpu(&first).zip(cpu(&second)).map(<[Metric; 2]>::from),
-        at: stated.as_ref().map_or_else(String::new, StatedStep::words),
+        at: stated
+            .as_ref()
+            .map_or_else(String::new, StatedStep::describe),
     })
 }

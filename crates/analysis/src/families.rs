@@ -1,12 +1,12 @@
 //! Pairs that are compared: the samples behind the verdicts of each benchmark, for planning how
 //! many runs are made.
 
-use bakeoff_model::baseline::Figure;
+use bakeoff_model::baseline::ConditionMetric;
 use bakeoff_stats::Sample;
 
 use super::Analysis;
 use super::capacity::CapacitySummary;
-use super::figures::metric;
+use super::condition_metrics::metric;
 use super::metric::Metric;
 use super::row::Row;
 use super::summary::BenchmarkSummary;
@@ -29,7 +29,7 @@ impl Analysis<'_> {
     /// Returns the label and the sample of each ranked contender of the first benchmark with load
     /// that has this figure.
     #[must_use]
-    pub fn samples(&self, figure: Figure) -> Vec<(&str, Sample)> {
+    pub fn samples(&self, figure: ConditionMetric) -> Vec<(&str, Sample)> {
         let Some(load) = self.loads.first() else {
             return Vec::new();
         };

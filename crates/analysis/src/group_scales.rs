@@ -6,17 +6,17 @@ use std::collections::BTreeMap;
 use bakeoff_model::totals::geometric_mean;
 
 use super::benchmark::{BenchmarkData, CaseData};
-use super::groups::{self, Place};
+use super::groups::{self, SetKey};
 use super::scale::{CpuScales, Scale};
 use super::turns;
 
 /// How the common contender did, group by group.
 #[derive(Default)]
 struct References {
-    rates: BTreeMap<(usize, Place), f64>,
-    cpu: BTreeMap<(usize, Place), f64>,
-    measured: BTreeMap<(usize, Place), f64>,
-    whole: BTreeMap<(usize, Place), f64>,
+    rates: BTreeMap<(usize, SetKey), f64>,
+    cpu: BTreeMap<(usize, SetKey), f64>,
+    measured: BTreeMap<(usize, SetKey), f64>,
+    whole: BTreeMap<(usize, SetKey), f64>,
 }
 
 /// Has numbers of different groups be comparable, once it is known which turns count. What was
@@ -67,7 +67,7 @@ impl References {
     }
 
     /// That of a step in a group; `None` where the common contender has no number there.
-    fn scale(&self, step: usize, place: Place) -> Option<Scale> {
+    fn scale(&self, step: usize, place: SetKey) -> Option<Scale> {
         Some(Scale {
             rate: scale_in(&self.rates, (step, place))?,
             cpu: scale_in(&self.cpu, (step, place)),
@@ -76,9 +76,9 @@ impl References {
 }
 
 /// The geometric mean over the groups of a repetition against the value in one of them.
-fn scale_in(values: &BTreeMap<(usize, Place), f64>, at: (usize, Place)) -> Option<f64> {
+fn scale_in(values: &BTreeMap<(usize, SetKey), f64>, at: (usize, SetKey)) -> Option<f64> {
     let own = values.get(&at)?;
-    let same = |(step, place): &(usize, Place)| (*step, place.0) == (at.0, at.1.0);
+    let same = |(step, place): &(usize, SetKey)| (*step, place.0) == (at.0, at.1.0);
     let groups = values.iter().filter(|(key, _)| same(key));
     Some(geometric_mean(groups.map(|(_, value)| *value))? / own)
 }

@@ -16,10 +16,10 @@ pub struct Common {
 }
 
 /// A set or a group of it: repetition and group, which is 0 where there is none.
-pub type Place = (u32, u32);
+pub type SetKey = (u32, u32);
 
 /// Where a run is.
-pub fn place(run: &RunData<'_>) -> Place {
+pub fn place(run: &RunData<'_>) -> SetKey {
     (run.repetition(), run.records.begin.run.group.unwrap_or(0))
 }
 
@@ -74,7 +74,7 @@ pub fn one_of_each(values: Vec<(u32, f64)>) -> Vec<(u32, f64)> {
 }
 
 /// Of a contender, by place.
-pub type ByPlace<T> = BTreeMap<Place, T>;
+pub type ByPlace<T> = BTreeMap<SetKey, T>;
 
 /// Logarithms of the ratio of two contenders in each repetition, block by block. `common` is that
 /// of the contender through which groups are compared.

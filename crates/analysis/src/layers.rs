@@ -94,13 +94,13 @@ struct Sampled<'r> {
     cpu_us: f64,
     samples: u64,
     /// The kernel and the rest, as counters divide the CPU; the whole, where they do not.
-    parts: Vec<Part<'r>>,
+    parts: Vec<SampledPart<'r>>,
     layers: &'r [NamedSamples],
     functions: &'r [NamedSamples],
 }
 
 /// A part of the CPU per request, which its own samples divide.
-struct Part<'r> {
+struct SampledPart<'r> {
     cpu: &'r Metric,
     /// The samples of a layer or a function that are in this part.
     of: fn(&NamedSamples) -> u64,
@@ -108,7 +108,7 @@ struct Part<'r> {
     samples: u64,
 }
 
-impl<'r> Part<'r> {
+impl<'r> SampledPart<'r> {
     fn new(
         cpu: Option<&'r Metric>,
         layers: &[NamedSamples],
@@ -150,9 +150,9 @@ impl<'r> Sampled<'r> {
         };
         let label = case_label(&graph.contender, &graph.parameters);
         let row = summary.row(&label)?;
-        let whole = Part::new(row.cpu_us.as_ref(), layers, |one| one.samples)?;
-        let kernel = Part::new(row.kernel_us.as_ref(), layers, |one| one.kernel);
-        let rest = Part::new(row.user_us.as_ref(), layers, NamedSamples::outside);
+        let whole = SampledPart::new(row.cpu_us.as_ref(), layers, |one| one.samples)?;
+        let kernel = SampledPart::new(row.kernel_us.as_ref(), layers, |one| one.kernel);
+        let rest = SampledPart::new(row.user_us.as_ref(), layers, NamedSamples::outside);
         let begins = results.runs.iter().map(|run| &run.begin);
         let begin = begins
             .clone()

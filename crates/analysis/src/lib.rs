@@ -1,19 +1,19 @@
 //! Everything that the documents say, computed once from the records.
 
-pub mod answer;
 pub mod baseline;
 pub mod benchmark;
 pub mod capacity;
 pub mod checks;
 pub mod claims;
 pub mod comparison;
+pub mod conclusion;
+mod condition_metrics;
 pub mod control;
 pub mod cpu_parts;
 pub mod database;
 pub mod errors;
 pub mod failures;
 mod families;
-mod figures;
 pub mod first_byte;
 pub mod gc;
 mod group_scales;
@@ -21,6 +21,7 @@ pub mod groups;
 mod input;
 pub mod labels;
 mod latency;
+mod latency_sentences;
 pub mod layers;
 pub mod load;
 pub mod lower_bounds;
@@ -44,10 +45,9 @@ mod session_data;
 pub mod sessions;
 pub mod sittings;
 pub mod startup;
-pub mod stated;
+pub mod stated_step;
 pub mod steady;
 pub mod summary;
-mod times;
 pub mod turns;
 mod validity;
 mod verdict;
@@ -55,13 +55,13 @@ mod warnings;
 mod winner;
 
 use bakeoff_model::record::{Qualification, Results};
-use bakeoff_model::runs::RunsDecision;
+use bakeoff_model::run_count::RunsDecision;
 
-use claims::Session;
+use claims::ClaimSession;
 
-pub use baseline::words::changed;
+pub use baseline::sentence::changed;
 pub use baseline::{
-    AgainstBase, Change, Conclusion as BaselineConclusion, HeadAndBase, Judged, Outcome,
+    AgainstBase, Change, Conclusion as BaselineConclusion, HeadAndBase, JudgedCondition, Outcome,
 };
 pub use capacity::CapacityAnalysis;
 pub use capacity::{CapacityRow, CapacitySummary, CapacityTable, Confirmed};
@@ -75,18 +75,19 @@ pub use input::{AnalysisInput, RoundResults};
 pub use load::LoadAnalysis;
 pub use lower_bounds::LowerBound;
 pub use metric::{Metric, Quantity};
-pub use overhead::{Overhead, Ratio, Share, Without};
+pub use overhead::{BaselineShare, Overhead, Ratio, Without};
 pub use played_turn::{PlayedTurn, turns_of};
 pub use reasons::{Reason, Reasons};
 pub use row::Row;
 pub use sessions::{Compared, compared, incompatible};
 pub use startup::StartupAnalysis;
 pub use startup::{Phases, StartRow, StartupSummary};
-pub use stated::StatedStep;
+pub use stated_step::StatedStep;
 pub use summary::{BenchmarkSummary, RankTable};
 pub use turns::{SetCount, SetRatio, Sets, Spread};
 pub use verdict::{
-    AgainstBest, BenchmarkVerdict, NotRanked, Ranked, TakenByBoth, Why, WithInterval, verdicts,
+    AgainstBest, BenchmarkVerdict, CpuExplanation, NotRanked, Ranked, TakenByBoth, WithInterval,
+    verdicts,
 };
 
 /// The analysis of results: every estimate, comparison, winner, claim and steady state.
@@ -135,7 +136,7 @@ impl<'r> Analysis<'r> {
         let mut qualifications = results.qualifications.clone();
         qualifications.extend(winner::own(results, &loads));
         let own_round = results.round.as_deref();
-        let mut sessions = vec![Session::new("", own_round, &loads, &startups)];
+        let mut sessions = vec![ClaimSession::new("", own_round, &loads, &startups)];
         let rounds: Vec<_> = if results.published.is_some() {
             let rounds = input.rounds.iter();
             let analysed = rounds.map(|round| {
@@ -149,7 +150,7 @@ impl<'r> Analysis<'r> {
         let others = rounds.iter();
         sessions.extend(others.map(|(round, loads, starts)| {
             let name = round.results.round.as_deref();
-            Session::new(&round.folder, name, loads, starts)
+            ClaimSession::new(&round.folder, name, loads, starts)
         }));
         let claims = claims::claims(results.published.as_ref(), &sessions);
         Self {

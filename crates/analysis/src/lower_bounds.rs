@@ -3,7 +3,7 @@
 //! number shows that its contender serves more, and by how much at least. One that is not higher
 //! shows nothing: without the bottleneck it might be.
 
-use bakeoff_model::validity::Verdict as Validity;
+use bakeoff_model::validity::FairnessVerdict as Validity;
 use bakeoff_stats::{Better, Comparison, Criteria, Verdict, compare_family};
 
 use super::comparison::detail;

@@ -70,7 +70,7 @@ impl Percentile {
     }
 
     /// Of which requests it says how long they take.
-    pub fn words(self) -> &'static str {
+    pub fn describe(self) -> &'static str {
         match self {
             Self::P50 => "half of the requests",
             Self::P99 => "99 % of the requests",

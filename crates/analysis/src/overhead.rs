@@ -12,7 +12,7 @@ use bakeoff_stats::{Criteria, Estimate, compare};
 use super::benchmark::{BenchmarkData, CaseData};
 use super::load::LoadAnalysis;
 use super::metric::{Metric, Quantity};
-use super::stated::{self, StatedStep};
+use super::stated_step::{self, StatedStep};
 use super::validity;
 use crate::number::enumerated;
 
@@ -24,14 +24,14 @@ pub struct Overhead {
     /// The backend.
     pub backend: String,
     /// By benchmark, then step, then contender.
-    pub shares: Vec<Share>,
+    pub shares: Vec<BaselineShare>,
     /// Who has no share and why.
     pub without: Vec<Without>,
 }
 
 /// A contender beside its baseline at one step of a benchmark.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Share {
+pub struct BaselineShare {
     /// The benchmark.
     pub benchmark: String,
     /// Contender and parameters.
@@ -85,11 +85,11 @@ impl Overhead {
 
     /// The shares of a benchmark at its stated step, the highest throughput first: what is quoted.
     #[must_use]
-    pub fn headline(&self, benchmark: &str) -> Vec<&Share> {
+    pub fn headline(&self, benchmark: &str) -> Vec<&BaselineShare> {
         let shares = self.shares.iter();
         let wanted = shares.filter(|one| one.is_stated && one.benchmark == benchmark);
-        let mut wanted: Vec<&Share> = wanted.collect();
-        let throughput = |share: &Share| {
+        let mut wanted: Vec<&BaselineShare> = wanted.collect();
+        let throughput = |share: &BaselineShare| {
             let [throughput, ..] = &share.ratios;
             throughput.as_ref().map_or(0.0, |one| one.ratio.point)
         };
@@ -108,7 +108,7 @@ pub struct Line<'s> {
     /// The step at which they are compared.
     pub step: &'s StatedStep,
     /// One for each of [`Overhead::benchmarks`] that has it.
-    pub shares: Vec<Option<&'s Share>>,
+    pub shares: Vec<Option<&'s BaselineShare>>,
 }
 
 impl Overhead {
@@ -188,10 +188,10 @@ fn add(overhead: &mut Overhead, load: &LoadAnalysis<'_>, all: &BTreeSet<&str>) {
         }
     }
     let stated = load.summary.stated.as_ref();
-    let steps = stated::measured(benchmark);
-    let shown = stated::shown(&steps, stated);
+    let steps = stated_step::measured(benchmark);
+    let shown = stated_step::shown(&steps, stated);
     for step in &steps {
-        let shares = pairs.iter().map(|(case, baseline)| Share {
+        let shares = pairs.iter().map(|(case, baseline)| BaselineShare {
             benchmark: benchmark.name.clone(),
             label: case.label.clone(),
             baseline: baseline.label.clone(),

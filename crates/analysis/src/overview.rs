@@ -3,7 +3,7 @@
 use super::benchmark::{BenchmarkData, CaseData};
 use super::metric::Quantity;
 use super::percentiles::{self, Latency};
-use super::stated::{self, StatedStep};
+use super::stated_step::{self, StatedStep};
 use super::summary::BenchmarkSummary;
 
 /// A benchmark at one of its steps.
@@ -31,7 +31,7 @@ pub(super) fn overviews(
 ) -> Vec<Overview> {
     let is_unranked =
         |case: &&CaseData<'_>| summary.unranked.iter().any(|one| one.label == case.label);
-    let steps = stated::measured(benchmark).into_iter();
+    let steps = stated_step::measured(benchmark).into_iter();
     let overview = |step: StatedStep| {
         let cases = benchmark.cases.iter().filter(|case| !is_unranked(case));
         let cells = cases.filter_map(|case| Some((case.label.clone(), cell(case, &step.label)?)));

@@ -8,7 +8,7 @@ use bakeoff_model::metrics::{MetricSeries, MetricsRecord};
 
 use super::benchmark::{BenchmarkData, CaseData, StepData};
 use super::metric::{Metric, in_runs};
-use super::stated::StatedStep;
+use super::stated_step::StatedStep;
 use crate::number::{as_f64, counted};
 
 /// The metrics of all contenders of a benchmark.
@@ -68,7 +68,7 @@ pub fn of(benchmark: &BenchmarkData<'_>, stated: Option<&StatedStep>) -> OwnMetr
     let mut rows: Vec<OwnMetricRow> = by_name.into_values().flatten().collect();
     rows.sort_by(|one, other| natural::compare(&one.name, &other.name));
     OwnMetrics {
-        at: stated.words(),
+        at: stated.describe(),
         rows,
         remarks,
     }

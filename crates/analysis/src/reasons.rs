@@ -15,7 +15,7 @@ use super::benchmark::{BenchmarkData, CaseData, StepData};
 use super::cpu_parts;
 use super::metric;
 use super::row::Row;
-use super::stated::StatedStep;
+use super::stated_step::StatedStep;
 use crate::number::as_f64;
 
 /// Why a request costs one contender more CPU than another.
@@ -42,7 +42,7 @@ pub struct Reasons {
 /// The amounts of one thing that two contenders take for a request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reason {
-    kind: Kind,
+    kind: CostKind,
     /// Its name in a table, with its unit.
     pub name: &'static str,
     /// Its name in a sentence.
@@ -59,29 +59,29 @@ pub struct Reason {
 
 /// The role of an amount in the explanation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum CostKind {
     Total,
     Part,
     Count,
 }
 
-/// One thing that a request takes.
-struct Taken {
-    kind: Kind,
+/// A cost of a request.
+struct RequestCost {
+    kind: CostKind,
     name: &'static str,
     words: &'static str,
     floor: f64,
     value: fn(&StepData<'_>) -> Option<f64>,
 }
 
-const TOTAL: Taken = Taken {
-    kind: Kind::Total,
+const TOTAL: RequestCost = RequestCost {
+    kind: CostKind::Total,
     ..part("CPU, µs", "CPU", |step| step.cpu_us_per_request())
 };
 
 /// The total is their sum: kernel time is that of all threads, and the threads of a collector, a
 /// compiler and a logger count as user time, which they nearly are.
-const PARTS: [Taken; 5] = [
+const PARTS: [RequestCost; 5] = [
     part("own code, µs", "in its own code", |step| {
         Some(Split::of(step)?.own)
     }),
@@ -99,7 +99,7 @@ const PARTS: [Taken; 5] = [
     }),
 ];
 
-const COUNTS: [Taken; 9] = [
+const COUNTS: [RequestCost; 9] = [
     count("log lines", 0.01, |step| {
         per_request(step, step.grew(|sample| sample.log_lines)?)
     }),
@@ -138,9 +138,9 @@ const fn part(
     name: &'static str,
     words: &'static str,
     value: fn(&StepData<'_>) -> Option<f64>,
-) -> Taken {
-    Taken {
-        kind: Kind::Part,
+) -> RequestCost {
+    RequestCost {
+        kind: CostKind::Part,
         name,
         words,
         floor: 0.0,
@@ -148,9 +148,13 @@ const fn part(
     }
 }
 
-const fn count(name: &'static str, floor: f64, value: fn(&StepData<'_>) -> Option<f64>) -> Taken {
-    Taken {
-        kind: Kind::Count,
+const fn count(
+    name: &'static str,
+    floor: f64,
+    value: fn(&StepData<'_>) -> Option<f64>,
+) -> RequestCost {
+    RequestCost {
+        kind: CostKind::Count,
         name,
         words: name,
         floor,
@@ -212,7 +216,7 @@ fn backend_requests(step: &StepData<'_>) -> Option<u64> {
 }
 
 /// One thing, with the samples of both contenders.
-type Samples<'q> = (&'q Taken, Sample, Sample);
+type Samples<'q> = (&'q RequestCost, Sample, Sample);
 
 /// Two rows of a table, whether one is what the other was, and all that both take.
 type Pair<'q> = ([&'q Row; 2], bool, Vec<Samples<'q>>);
@@ -268,13 +272,13 @@ fn differences(pairs: &[Pair<'_>]) -> Vec<Difference> {
     let alone =
         |(_, (_, first, second)): &(usize, &Samples<'_>)| difference_family(&[(first, second)]);
     let mut found: Vec<Difference> = all.iter().flat_map(alone).collect();
-    test(&all, &mut found, 1.0, |_, kind| kind == Kind::Total);
+    test(&all, &mut found, 1.0, |_, kind| kind == CostKind::Total);
     let totals = all.iter().zip(&found);
     let differ = totals.filter(|((_, (taken, ..)), difference)| {
-        taken.kind == Kind::Total && difference.is_significant()
+        taken.kind == CostKind::Total && difference.is_significant()
     });
     let differ: BTreeSet<usize> = differ.map(|((pair, _), _)| *pair).collect();
-    for family in [Kind::Part, Kind::Count] {
+    for family in [CostKind::Part, CostKind::Count] {
         for (has_total, factor) in [(true, 1.0), (false, STRICTER)] {
             test(&all, &mut found, factor, |pair, kind| {
                 kind == family && differ.contains(&pair) == has_total
@@ -290,7 +294,7 @@ fn test(
     all: &[(usize, &Samples<'_>)],
     found: &mut [Difference],
     factor: f64,
-    is_in: impl Fn(usize, Kind) -> bool,
+    is_in: impl Fn(usize, CostKind) -> bool,
 ) {
     let numbered = all.iter().zip(found);
     let chosen = numbered.filter(|((pair, (taken, ..)), _)| is_in(*pair, taken.kind));
@@ -322,7 +326,7 @@ fn samples(
     second: &CaseData<'_>,
     label: &str,
 ) -> Option<Vec<Samples<'static>>> {
-    let of_both = |taken: &'static Taken| {
+    let of_both = |taken: &'static RequestCost| {
         let first = sample(first, label, taken)?;
         Some((taken, first, sample(second, label, taken)?))
     };
@@ -341,7 +345,7 @@ fn samples(
     Some(iter::once(total).chain(parts).chain(counts).collect())
 }
 
-fn sample(case: &CaseData<'_>, label: &str, taken: &Taken) -> Option<Sample> {
+fn sample(case: &CaseData<'_>, label: &str, taken: &RequestCost) -> Option<Sample> {
     metric::at_label(case, label, taken.value).map(|metric| metric.sample)
 }
 
@@ -370,7 +374,7 @@ fn of_pair(
     });
     let total = all.next()?;
     let (mut parts, mut counts): (Vec<Reason>, Vec<Reason>) =
-        all.partition(|one| one.kind == Kind::Part);
+        all.partition(|one| one.kind == CostKind::Part);
     // A compiler or a logger that neither has is no part.
     parts.retain(|one| one.dearer > 0.0 || one.cheaper > 0.0);
     counts.retain(|one| one.dearer > 0.0 || one.cheaper > 0.0);
@@ -385,7 +389,7 @@ fn of_pair(
         dearer: dearer.label.clone(),
         cheaper: cheaper.label.clone(),
         is_against_base: false,
-        at: stated.words(),
+        at: stated.describe(),
         unit: dearer.unit(),
         total,
         parts,

@@ -7,7 +7,7 @@ use bakeoff_model::load::LoadInterval;
 use bakeoff_validity::RiseInTurns;
 
 use super::benchmark::{BenchmarkData, StepData};
-use super::groups::{self, Place};
+use super::groups::{self, SetKey};
 use super::validity;
 
 /// Requests for each second of CPU time, by block.
@@ -16,7 +16,7 @@ type Efficiency = BTreeMap<u64, f64>;
 /// Judges the steps of contenders that got faster once more, with that. The blocks of the sets that
 /// count must be known.
 pub(super) fn judge(benchmark: &mut BenchmarkData<'_>) {
-    let mut sets: BTreeMap<(Place, usize), Vec<Efficiency>> = BTreeMap::new();
+    let mut sets: BTreeMap<(SetKey, usize), Vec<Efficiency>> = BTreeMap::new();
     for run in benchmark.cases.iter().flat_map(|case| &case.runs) {
         for step in &run.steps {
             // One that broke off, or whose number is invalid, must not take blocks from the others.
@@ -31,7 +31,7 @@ pub(super) fn judge(benchmark: &mut BenchmarkData<'_>) {
         }
     }
     // In the same order.
-    let mut places: BTreeMap<(Place, usize), usize> = BTreeMap::new();
+    let mut places: BTreeMap<(SetKey, usize), usize> = BTreeMap::new();
     for run in benchmark.cases.iter_mut().flat_map(|case| &mut case.runs) {
         let set = groups::place(run);
         for step in &mut run.steps {

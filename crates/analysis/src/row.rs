@@ -10,7 +10,7 @@ use super::benchmark::{BenchmarkData, CaseData, RunData, StepData};
 use super::checks::{CheckCount, CheckTable};
 use super::latency::OpenTimes;
 use super::metric::Metric;
-use super::stated::{self, StatedStep};
+use super::stated_step::{self, StatedStep};
 use super::validity;
 
 /// The metrics of one contender.
@@ -106,7 +106,7 @@ pub fn row(
     let measured = runs.iter().flat_map(|run| run.measured_and_open());
     let totals: Totals = measured.map(|step| &step.totals).sum();
     let (functional, lifecycle) = checks.counts(index);
-    let at = stated::at_stated(&runs, stated);
+    let at = stated_step::at_stated(&runs, stated);
     let open = OpenTimes::of(&runs);
     let in_open = |metric: fn(&OpenTimes) -> &Option<Metric>| {
         let metric = metric(open.as_ref()?).as_ref();

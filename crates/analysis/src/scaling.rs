@@ -7,7 +7,7 @@ use bakeoff_model::plan::case_label;
 
 use super::benchmark::{BenchmarkData, CaseData};
 use super::metric::{Metric, Quantity};
-use super::stated::{self, StatedStep};
+use super::stated_step::{self, StatedStep};
 use super::summary::BenchmarkSummary;
 
 /// A benchmark along one parameter.
@@ -31,7 +31,7 @@ pub struct Line {
     /// Contender and its other parameters.
     pub label: String,
     /// Its cases, by the value of the parameter, ascending.
-    pub places: Vec<Place>,
+    pub places: Vec<ScalingPoint>,
 }
 
 impl Line {
@@ -44,7 +44,7 @@ impl Line {
 
 /// A case of a line.
 #[derive(Debug)]
-pub struct Place {
+pub struct ScalingPoint {
     /// Index in [`Scaling::values`].
     pub value: usize,
     /// The same as a number.
@@ -82,8 +82,8 @@ fn scaling(
         }
     }
     values.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let steps = stated::shown(&stated::measured(benchmark), summary.stated.as_ref());
-    let place = |one: &Value<'_>| Place {
+    let steps = stated_step::shown(&stated_step::measured(benchmark), summary.stated.as_ref());
+    let place = |one: &Value<'_>| ScalingPoint {
         value: { values.iter() }
             .position(|(_, known)| *known == one.text)
             .unwrap_or_default(),
@@ -94,7 +94,7 @@ fn scaling(
             .collect(),
     };
     let lines = groups.into_iter().map(|(label, cases)| {
-        let mut places: Vec<Place> = cases.iter().map(place).collect();
+        let mut places: Vec<ScalingPoint> = cases.iter().map(place).collect();
         places.sort_by_key(|place| place.value);
         Line { label, places }
     });

@@ -1,7 +1,7 @@
 //! Inputs to the numbers of a step beyond its own slices.
 
 use bakeoff_model::record::{Begin, Results};
-use bakeoff_model::runs::DecisionReason;
+use bakeoff_model::run_count::DecisionReason;
 use bakeoff_stats::Budget;
 
 use super::sittings;

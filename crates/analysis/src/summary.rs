@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use bakeoff_model::validity::Verdict;
+use bakeoff_model::validity::FairnessVerdict;
 use bakeoff_stats::{Better, Criteria, Pairs, Sample, Threshold, rank};
 
 use super::benchmark::BenchmarkData;
@@ -11,12 +11,12 @@ use super::checks::CheckTable;
 use super::comparison::{self, Conclusion, Matrix};
 use super::control::Control;
 use super::failures::{self, FailedRun, Unranked};
+use super::latency_sentences;
 use super::lower_bounds::{self, LowerBound};
 use super::metric::{Metric, Percentile};
 use super::reasons::{self, Reasons};
 use super::row::{self, Row};
-use super::stated::{self, StatedStep};
-use super::times;
+use super::stated_step::{self, StatedStep};
 use super::turns::{self, Sets};
 use super::validity;
 use crate::number::significant;
@@ -75,7 +75,7 @@ impl BenchmarkSummary {
 #[derive(Debug, Clone, PartialEq)]
 pub struct RankTable {
     /// Fair (degraded ones among them), host-bound, backend-bound or generator-bound.
-    pub verdict: Verdict,
+    pub verdict: FairnessVerdict,
     /// The kind of the table, in words.
     pub title: &'static str,
     /// The step of latencies, CPU per request and memory: the benchmark's.
@@ -101,14 +101,16 @@ impl RankTable {
     /// Returns the meaning of the mark on a number at the stated step: `degraded or host-bound at
     /// 64 connections`.
     pub fn not_fair(&self) -> String {
-        let names = |verdicts: BTreeSet<Verdict>| -> Vec<&str> {
-            let unfair = verdicts.into_iter().filter(|one| *one != Verdict::Fair);
-            unfair.map(Verdict::name).collect()
+        let names = |verdicts: BTreeSet<FairnessVerdict>| -> Vec<&str> {
+            let unfair = verdicts
+                .into_iter()
+                .filter(|one| *one != FairnessVerdict::Fair);
+            unfair.map(FairnessVerdict::name).collect()
         };
         let stated = names(self.rows.iter().map(|row| row.stated.verdict()).collect());
         let open = self.rows.iter().filter_map(|row| row.open.as_ref());
         let open = names(open.map(|open| open.validity.verdict()).collect());
-        let at = self.stated.as_ref().map(StatedStep::words);
+        let at = self.stated.as_ref().map(StatedStep::describe);
         let parts = [
             (stated, at.unwrap_or_default()),
             (open, "in open load".to_owned()),
@@ -158,7 +160,7 @@ pub fn of_benchmark(
     control: Option<Control>,
     void: bool,
 ) -> BenchmarkSummary {
-    let stated = stated::stated(benchmark);
+    let stated = stated_step::stated(benchmark);
     let mut groups: Vec<Vec<Row>> = Vec::new();
     let mut unranked = Vec::new();
     for (index, case) in benchmark.cases.iter().enumerate() {
@@ -213,9 +215,9 @@ fn bounds(tables: &[RankTable]) -> Vec<LowerBound> {
 }
 
 /// The verdict whose table a row is in: degraded numbers stand, marked, among the fair ones.
-fn group(row: &Row) -> Verdict {
+fn group(row: &Row) -> FairnessVerdict {
     match row.validity().verdict() {
-        verdict if verdict.ranks() => Verdict::Fair,
+        verdict if verdict.ranks() => FairnessVerdict::Fair,
         bound => bound,
     }
 }
@@ -228,25 +230,25 @@ fn insert(groups: &mut Vec<Vec<Row>>, row: Row) {
     }
 }
 
-fn title(verdict: Verdict, rows: &[Row]) -> &'static str {
+fn title(verdict: FairnessVerdict, rows: &[Row]) -> &'static str {
     let degraded = rows.iter().filter(|row| !row.validity().is_fair()).count();
     match verdict {
-        Verdict::Fair | Verdict::Degraded => match degraded {
+        FairnessVerdict::Fair | FairnessVerdict::Degraded => match degraded {
             0 => "Ranked: fair numbers",
             some if some == rows.len() => "Ranked: degraded numbers",
             _ => "Ranked: fair and degraded numbers",
         },
-        Verdict::HostBound => {
+        FairnessVerdict::HostBound => {
             "Host-bound: the parts shared the host's cores, so the order holds for this host only"
         }
-        Verdict::BackendBound => {
+        FairnessVerdict::BackendBound => {
             "Backend-bound: the backend was the bottleneck, each number is at least this"
         }
-        Verdict::GeneratorBound => {
+        FairnessVerdict::GeneratorBound => {
             "Generator-bound: the load generator was the bottleneck, each number is at least this"
         }
-        Verdict::Unknown => "Not judged",
-        Verdict::Invalid => "Invalid",
+        FairnessVerdict::Unknown => "Not judged",
+        FairnessVerdict::Invalid => "Invalid",
     }
 }
 
@@ -262,11 +264,13 @@ fn table(rows: Vec<Row>, stated: Option<&StatedStep>, void: bool) -> Option<Rank
     });
     let by_time = |wanted: Percentile| {
         let lower = Criteria::new(Better::Lower);
-        pairs(&rows, &lower, void, move |row| times::of(row, wanted))
+        pairs(&rows, &lower, void, move |row| {
+            latency_sentences::of(row, wanted)
+        })
     };
     let (p50, p99) = (by_time(Percentile::P50), by_time(Percentile::P99));
-    let times = times::conclusions(&rows, &p50, &p99);
-    let at = stated.map_or_else(String::new, StatedStep::words);
+    let times = latency_sentences::conclusions(&rows, &p50, &p99);
+    let at = stated.map_or_else(String::new, StatedStep::describe);
     for (place, row) in rows.iter_mut().enumerate().skip(1) {
         row.against_best = throughput.get(place, 0).copied();
         row.cpu_against_best = cpu.get(place, 0).copied();

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bakeoff_model::conditions::RuntimeKind;
 use bakeoff_model::record::{Begin, IntervalRecord, Unloaded};
-use bakeoff_model::validity::{Finding, Verdict};
+use bakeoff_model::validity::{FairnessVerdict, Finding};
 use bakeoff_stats::{Components, Estimate, Sample};
 use bakeoff_validity::judged_record;
 
 use super::benchmark::{BenchmarkData, CaseData, RunData, StepData};
-use super::groups::{self, Common, Place};
+use super::groups::{self, Common, SetKey};
 use super::metric::CONFIDENCE;
 use super::played_turn::turns_of;
 use super::sittings::{self, BetweenSittings, SittingSets};
@@ -141,7 +141,7 @@ pub fn played(benchmark: &BenchmarkData<'_>) -> Vec<PlayedSet> {
     let Some(index) = shown_step(benchmark) else {
         return Vec::new();
     };
-    let mut by_place: BTreeMap<Place, Vec<(usize, &StepData<'_>)>> = BTreeMap::new();
+    let mut by_place: BTreeMap<SetKey, Vec<(usize, &StepData<'_>)>> = BTreeMap::new();
     for (case, data) in benchmark.cases.iter().enumerate() {
         for run in &data.runs {
             let steps = run.steps.iter();
@@ -288,8 +288,8 @@ pub(super) fn is_measured(step: &StepData<'_>) -> bool {
 }
 
 /// By set and step, the blocks in which every contender has a turn that counts.
-fn counted_blocks(benchmark: &BenchmarkData<'_>) -> BTreeMap<(Place, usize), BTreeSet<u64>> {
-    let mut counted: BTreeMap<(Place, usize), BTreeSet<u64>> = BTreeMap::new();
+fn counted_blocks(benchmark: &BenchmarkData<'_>) -> BTreeMap<(SetKey, usize), BTreeSet<u64>> {
+    let mut counted: BTreeMap<(SetKey, usize), BTreeSet<u64>> = BTreeMap::new();
     for (run, step) in with_numbers(benchmark.cases.iter().chain(&benchmark.control)) {
         let good = good_blocks(&run.records.begin, step);
         let key = (groups::place(run), step.index);
@@ -335,14 +335,17 @@ fn is_void(begin: &Begin, slice: &IntervalRecord) -> bool {
 /// The reason for which a slice is void.
 fn void_reason(begin: &Begin, slice: &IntervalRecord) -> Option<String> {
     let judged = judged_record(begin, slice).validity;
-    let without = matches!(judged.verdict(), Verdict::Invalid | Verdict::Unknown);
+    let without = matches!(
+        judged.verdict(),
+        FairnessVerdict::Invalid | FairnessVerdict::Unknown
+    );
     let mut reasons = judged.reasons().iter();
     let voids = reasons.find(|reason| {
         let of_others = matches!(
             reason.finding,
             Finding::Steal { .. } | Finding::ForeignWork { .. }
         );
-        without || (of_others && reason.verdict >= Verdict::HostBound)
+        without || (of_others && reason.verdict >= FairnessVerdict::HostBound)
     });
     voids.map(ToString::to_string)
 }
@@ -351,7 +354,7 @@ fn void_reason(begin: &Begin, slice: &IntervalRecord) -> Option<String> {
 pub(super) fn sets(benchmark: &BenchmarkData<'_>) -> Option<Sets> {
     let index = shown_step(benchmark)?;
     let counted = counted_blocks(benchmark);
-    let mut played: BTreeMap<Place, BTreeSet<u64>> = BTreeMap::new();
+    let mut played: BTreeMap<SetKey, BTreeSet<u64>> = BTreeMap::new();
     for run in benchmark.cases.iter().flat_map(|case| &case.runs) {
         let steps = run.steps.iter().filter(|step| step.index == index);
         let slices = steps.flat_map(|step| &step.slices);
@@ -447,7 +450,7 @@ fn spread(
 }
 
 /// Set -> block that counts -> logarithm of the throughput.
-fn logs(case: &CaseData<'_>, index: usize) -> BTreeMap<Place, BTreeMap<u64, f64>> {
+fn logs(case: &CaseData<'_>, index: usize) -> BTreeMap<SetKey, BTreeMap<u64, f64>> {
     with_numbers(std::iter::once(case))
         .filter(|(run, step)| step.index == index && !run.is_apart)
         .map(|(run, step)| (groups::place(run), step.logs()))

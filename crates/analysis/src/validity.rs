@@ -2,8 +2,8 @@
 //! that turns the verdicts on steps into the verdict on a metric.
 
 use bakeoff_model::record::{Begin, IntervalRecord};
-use bakeoff_model::validity::{Validity, Verdict};
-use bakeoff_validity::{RiseInTurns, Step, judged_record};
+use bakeoff_model::validity::{FairnessVerdict, Validity};
+use bakeoff_validity::{RiseInTurns, StepJudge, judged_record};
 
 /// The verdict on a step of a run by its records, and how many of its slices are unfair alone.
 /// `rise` is how the contender got faster over the turns of the step, where that is known.
@@ -12,7 +12,7 @@ pub(crate) fn of_step(
     slices: &[&IntervalRecord],
     rise: Option<RiseInTurns>,
 ) -> (Validity, usize) {
-    let mut step = Step::default();
+    let mut step = StepJudge::default();
     let mut unfair = 0;
     for slice in slices {
         let judged = judged_record(begin, slice);
@@ -34,8 +34,8 @@ pub(crate) fn worst<'v>(validities: impl Iterator<Item = &'v Validity>) -> Valid
 /// Why a number of that validity has no rank, if it has none.
 pub(crate) fn unranked(validity: &Validity) -> Option<String> {
     match validity.verdict() {
-        Verdict::Invalid => Some(format!("no valid number: {}", validity.evidence())),
-        Verdict::Unknown => Some(format!("not to be judged: {}", validity.evidence())),
+        FairnessVerdict::Invalid => Some(format!("no valid number: {}", validity.evidence())),
+        FairnessVerdict::Unknown => Some(format!("not to be judged: {}", validity.evidence())),
         _ => None,
     }
 }

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::Analysis;
-use crate::answer::{self, Part};
+use crate::conclusion::{self, TextSpan};
 use crate::control::Control;
 use crate::load::LoadAnalysis;
 use crate::lower_bounds::LowerBound;
@@ -37,7 +37,7 @@ pub struct BenchmarkVerdict {
     /// The best of each table against each other contender of it.
     pub comparisons: Vec<AgainstBest>,
     /// Why requests of the best and of each other contender differ in CPU.
-    pub reasons: Vec<Why>,
+    pub reasons: Vec<CpuExplanation>,
     /// Contenders without a rank.
     pub unranked: Vec<NotRanked>,
 }
@@ -103,7 +103,7 @@ pub struct AgainstBest {
 
 /// Why requests of two contenders differ in CPU.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Why {
+pub struct CpuExplanation {
     /// The contender that uses more CPU for a request.
     pub dearer: String,
     /// The other one.
@@ -142,13 +142,13 @@ pub struct NotRanked {
 /// Returns one for each benchmark with load, in the order of the report.
 #[must_use]
 pub fn verdicts(analysis: &Analysis<'_>) -> Vec<BenchmarkVerdict> {
-    let answers = answer::answers(analysis);
+    let answers = conclusion::answers(analysis);
     let both = analysis.loads.iter().zip(answers);
     both.map(|(load, answer)| of_load(load, &answer.sentence))
         .collect()
 }
 
-fn of_load(load: &LoadAnalysis<'_>, sentence: &[Part]) -> BenchmarkVerdict {
+fn of_load(load: &LoadAnalysis<'_>, sentence: &[TextSpan]) -> BenchmarkVerdict {
     let summary = &load.summary;
     let rows = summary.tables.iter().flat_map(|table| &table.rows);
     let fair = summary.tables.first().filter(|table| table.verdict.ranks());
@@ -161,7 +161,7 @@ fn of_load(load: &LoadAnalysis<'_>, sentence: &[Part]) -> BenchmarkVerdict {
         winner: fair
             .filter(|_| !summary.void && !is_passed)
             .and_then(winner),
-        sentence: sentence.iter().map(Part::text).collect(),
+        sentence: sentence.iter().map(TextSpan::text).collect(),
         void: summary.void,
         control: summary.control.as_ref().map(Control::sentence),
         contenders: rows.map(ranked).collect(),
@@ -253,8 +253,8 @@ fn compared(
     })
 }
 
-fn why(reasons: &Reasons) -> Why {
-    Why {
+fn why(reasons: &Reasons) -> CpuExplanation {
+    CpuExplanation {
         dearer: reasons.dearer.clone(),
         cheaper: reasons.cheaper.clone(),
         sentence: reasons.sentence(),

@@ -13,7 +13,7 @@ use super::control::VOID;
 use super::load::LoadAnalysis;
 use super::metric::{self, CONFIDENCE, Metric, Wanted};
 use super::row::Row;
-use super::stated::StatedStep;
+use super::stated_step::StatedStep;
 use crate::number::{enumerated, range, ratio_text, significant};
 
 /// One that could win.
@@ -52,9 +52,9 @@ pub(super) fn own(results: &Results, loads: &[LoadAnalysis<'_>]) -> Option<Quali
 fn words(winner: Winner, stated: Option<&StatedStep>) -> String {
     match (winner.rule, winner.at, stated) {
         (WinnerRule::CpuPerRequest, None, Some(stated)) => {
-            format!("lowest CPU per request {}", stated.words())
+            format!("lowest CPU per request {}", stated.describe())
         }
-        _ => winner.words(),
+        _ => winner.describe(),
     }
 }
 
@@ -185,7 +185,7 @@ fn break_tie<'c>(
     stated: Option<&StatedStep>,
     why: &mut Vec<String>,
 ) -> &'c Candidate {
-    let at = stated.map_or_else(String::new, StatedStep::words);
+    let at = stated.map_or_else(String::new, StatedStep::describe);
     let (second_rule, second_better, what) = match winner.rule {
         WinnerRule::CpuPerRequest => (
             WinnerRule::PeakThroughput,

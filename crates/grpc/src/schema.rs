@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use bakeoff_base::problem::Problem;
-use bakeoff_model::check::Answer;
+use bakeoff_model::check::ReceivedResponse;
 use bakeoff_model::grpc;
 use prost_reflect::prost::Message as _;
 use prost_reflect::{
@@ -141,12 +141,16 @@ impl Schema {
     ///
     /// # Errors
     /// There is no such method, or the body is no response of it.
-    pub fn decoded(&self, path: &str, answer: Answer) -> Result<Answer, Problem> {
+    pub fn decoded(
+        &self,
+        path: &str,
+        answer: ReceivedResponse,
+    ) -> Result<ReceivedResponse, Problem> {
         let body = match answer.grpc_status {
             Some(grpc::OK) => self.decode(path, &answer.body)?.to_string(),
             _ => String::new(),
         };
-        Ok(Answer {
+        Ok(ReceivedResponse {
             body: body.into_bytes(),
             ..answer
         })

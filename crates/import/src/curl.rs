@@ -3,8 +3,8 @@
 use bakeoff_base::problem::Problem;
 use url::Url;
 
-use crate::described::Operation;
 use crate::har::is_of_the_request;
+use crate::requests::Operation;
 
 /// Options that say how curl itself behaves, and not what is sent.
 const WITHOUT_EFFECT: [&str; 17] = [

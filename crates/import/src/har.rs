@@ -12,7 +12,7 @@ use bakeoff_base::text::counted;
 use serde_json::Value;
 use url::Url;
 
-use crate::described::{Described, Operation, Source};
+use crate::requests::{Described, Operation, RequestSource};
 use file::{Entry, File};
 
 /// The first status that is no success.
@@ -113,7 +113,7 @@ pub fn read(text: &str, choice: &Choice) -> Result<Described, Problem> {
 
 /// Why requests are left out, in the order in which that is said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Why {
+enum SkipReason {
     Static,
     OtherHost,
     Changes,
@@ -125,7 +125,7 @@ enum Why {
 struct LeftOut {
     /// The request, without its query: there may be credentials in it.
     request: String,
-    why: Why,
+    why: SkipReason,
     /// The content type, the host, the name of the parameter.
     detail: String,
 }
@@ -150,7 +150,7 @@ impl<'a> Exchange<'a> {
         let (Some(url), true) = (url, is_method) else {
             return Err(LeftOut {
                 request: "a request".to_owned(),
-                why: Why::Other,
+                why: SkipReason::Other,
                 detail: "it is no HTTP".to_owned(),
             });
         };
@@ -159,7 +159,7 @@ impl<'a> Exchange<'a> {
             Some(port) => format!("{name}:{port}"),
             None => name.to_owned(),
         };
-        let left_out = |why: Why, detail: &str| LeftOut {
+        let left_out = |why: SkipReason, detail: &str| LeftOut {
             request: format!("{method} {}", url.path()),
             why,
             detail: detail.to_owned(),
@@ -168,12 +168,12 @@ impl<'a> Exchange<'a> {
             .ok()
             .filter(|status| *status >= OK)
         else {
-            return Err(left_out(Why::Failed, "it has no response"));
+            return Err(left_out(SkipReason::Failed, "it has no response"));
         };
         let content = entry.response.content.as_ref();
         let content_type = essence(content.and_then(|content| content.mime_type.as_deref()));
         if is_static(&content_type) {
-            return Err(left_out(Why::Static, &content_type));
+            return Err(left_out(SkipReason::Static, &content_type));
         }
         Ok(Self {
             entry,
@@ -187,30 +187,37 @@ impl<'a> Exchange<'a> {
 
     fn operation(&self, host: &str, choice: &Choice) -> Result<Operation, LeftOut> {
         let request = format!("{} {}", self.method, self.url.path());
-        let left_out = |why: Why, detail: &str| LeftOut {
+        let left_out = |why: SkipReason, detail: &str| LeftOut {
             request: request.clone(),
             why,
             detail: detail.to_owned(),
         };
         if self.host != host {
-            return Err(left_out(Why::OtherHost, &self.host));
+            return Err(left_out(SkipReason::OtherHost, &self.host));
         }
         match self.method.as_str() {
             "GET" => {}
-            "HEAD" => return Err(left_out(Why::Other, "it has no body to check")),
-            "OPTIONS" => return Err(left_out(Why::Other, "browsers ask so before they ask")),
-            _ if !choice.writes => return Err(left_out(Why::Changes, "it may change data")),
+            "HEAD" => return Err(left_out(SkipReason::Other, "it has no body to check")),
+            "OPTIONS" => {
+                return Err(left_out(
+                    SkipReason::Other,
+                    "browsers ask so before they ask",
+                ));
+            }
+            _ if !choice.writes => return Err(left_out(SkipReason::Changes, "it may change data")),
             _ => {}
         }
         if self.status >= FAILURE {
             let detail = format!("it was answered with {}", self.status);
-            return Err(left_out(Why::Failed, &detail));
+            return Err(left_out(SkipReason::Failed, &detail));
         }
         let mut names = self.url.query_pairs().map(|(name, _)| name.into_owned());
         if let Some(name) = names.find(|name| !choice.secrets && is_secret(name)) {
-            return Err(left_out(Why::Credentials, &shown(&name)));
+            return Err(left_out(SkipReason::Credentials, &shown(&name)));
         }
-        let body = self.body().map_err(|why| left_out(Why::Other, why))?;
+        let body = self
+            .body()
+            .map_err(|why| left_out(SkipReason::Other, why))?;
         let query = self.url.query().filter(|query| !query.is_empty());
         let query = query.map_or_else(String::new, |query| format!("?{query}"));
         let path = format!("{}{query}", self.url.path());
@@ -357,8 +364,10 @@ impl Taken {
         let mut lines = Vec::new();
         for one in &self.left_out {
             let line = match one.why {
-                Why::OtherHost => format!("{}: to {}", one.request, one.detail),
-                Why::Credentials => format!("{}: `{}` in its query", one.request, one.detail),
+                SkipReason::OtherHost => format!("{}: to {}", one.request, one.detail),
+                SkipReason::Credentials => {
+                    format!("{}: `{}` in its query", one.request, one.detail)
+                }
                 _ => format!("{}: {}", one.request, one.detail),
             };
             if !lines.contains(&line) {
@@ -366,7 +375,7 @@ impl Taken {
             }
         }
         Described {
-            source: Source::Recording,
+            source: RequestSource::Recording,
             notes: self.notes(host, choice),
             operations: self.operations,
             left_out: lines,
@@ -377,7 +386,7 @@ impl Taken {
         let mut notes = vec![format!(
             "all were sent to {host}, which is dropped: contenders are asked where they listen"
         )];
-        let mut kinds: Vec<Why> = self.left_out.iter().map(|one| one.why).collect();
+        let mut kinds: Vec<SkipReason> = self.left_out.iter().map(|one| one.why).collect();
         kinds.sort_unstable();
         kinds.dedup();
         for why in kinds {
@@ -386,19 +395,21 @@ impl Taken {
             let details = Vec::from_iter(details).join(", ");
             let count = those.len() as u64;
             notes.push(match why {
-                Why::Static => format!("left out: {} ({details})", counted(count, "static file")),
-                Why::OtherHost => {
+                SkipReason::Static => {
+                    format!("left out: {} ({details})", counted(count, "static file"))
+                }
+                SkipReason::OtherHost => {
                     format!("left out: {count} to other hosts ({details}); --host takes another")
                 }
-                Why::Changes => {
+                SkipReason::Changes => {
                     format!("left out: {count} that may change data; --writes takes them")
                 }
-                Why::Credentials => format!(
+                SkipReason::Credentials => format!(
                     "left out: {count} with credentials in the query ({details}); --secrets takes \
                      them"
                 ),
-                Why::Failed => format!("left out: {count} that failed ({details})"),
-                Why::Other => format!("left out: {count} more ({details})"),
+                SkipReason::Failed => format!("left out: {count} that failed ({details})"),
+                SkipReason::Other => format!("left out: {count} more ({details})"),
             });
         }
         let names = Vec::from_iter(self.credentials.iter().map(String::as_str)).join(", ");
@@ -464,7 +475,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{Choice, read};
-    use crate::described::Operation;
+    use crate::requests::Operation;
 
     fn entry(method: &str, url: &str, headers: &[(&str, &str)], response: Value) -> Value {
         let headers: Vec<Value> = headers

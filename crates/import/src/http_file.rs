@@ -7,8 +7,8 @@ use bakeoff_base::problem::Problem;
 use bakeoff_base::text::counted;
 
 use crate::curl::path;
-use crate::described::{Described, Operation, Source, another};
 use crate::har::is_of_the_request;
+use crate::requests::{Described, Operation, RequestSource, another};
 
 const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
@@ -40,7 +40,7 @@ pub fn read(text: &str) -> Result<Described, Problem> {
         taken.push(operation);
     }
     Ok(Described {
-        source: Source::Requests,
+        source: RequestSource::Requests,
         operations: taken,
         ..Described::default()
     })

@@ -3,10 +3,10 @@
 //! in, requests and notes out. It knows no suite.
 
 pub mod curl;
-mod described;
 pub mod har;
 pub mod http_file;
 pub mod openapi;
+mod requests;
 pub mod scalar;
 
-pub use described::{Described, Operation, Source, another};
+pub use requests::{Described, Operation, RequestSource, another};

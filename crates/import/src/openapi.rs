@@ -6,7 +6,7 @@ use bakeoff_base::percent;
 use bakeoff_base::problem::Problem;
 use serde_json::{Map, Value};
 
-use crate::described::{Described, Operation};
+use crate::requests::{Described, Operation};
 use crate::scalar::as_text;
 
 /// How often a reference may lead to another one.
@@ -295,7 +295,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::read;
-    use crate::described::{Described, Operation};
+    use crate::requests::{Described, Operation};
 
     const DESCRIPTION: &str = r##"
 openapi: 3.0.3

@@ -15,7 +15,7 @@ use crate::prepare::validate::validate;
 use crate::shard::Shard;
 use crate::shared::{Allowance, Go, Stop};
 use crate::tally::Tally;
-use crate::threads::{Make, RunContext, Side, ThreadChannels, serve, worker_channels};
+use crate::threads::{LoadTarget, Make, RunContext, ThreadChannels, serve, worker_channels};
 use crate::transport::reactor::Reactor;
 use crate::transport::reactor::epoll::Epoll;
 use crate::transport::reactor::uring::Uring;
@@ -54,7 +54,7 @@ pub fn run(
 ) -> Result<(), LoadError> {
     validate(spec)?;
     let specs = spec.sides();
-    let sides: Vec<Side<'_>> = specs.iter().map(Side::of).collect::<Result<_, _>>()?;
+    let sides: Vec<LoadTarget<'_>> = specs.iter().map(LoadTarget::of).collect::<Result<_, _>>()?;
     let endpoint = sides[0].endpoint.clone();
     let context = RunContext {
         sides,

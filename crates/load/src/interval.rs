@@ -8,7 +8,7 @@ use bakeoff_model::load::{
     StepSpec, UserCount,
 };
 
-use crate::tally::{Part, Tally};
+use crate::tally::{RequestTally, Tally};
 
 /// Connections of a step that are in this part of the load.
 pub(crate) fn own_connections(spec: &LoadSpec, step: usize) -> u32 {
@@ -25,7 +25,7 @@ fn stated(times: Histogram, step: &StepSpec) -> Histogram {
 
 fn by_request(
     spec: &LoadSpec,
-    parts: Vec<Part>,
+    parts: Vec<RequestTally>,
     times: impl Fn(Histogram) -> Histogram,
 ) -> Vec<RequestInterval> {
     let names = spec.requests.iter().map(RequestSpec::label);

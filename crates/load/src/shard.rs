@@ -1,6 +1,6 @@
 //! Which thread of which part of a load this is.
 
-use bakeoff_model::load::Part;
+use bakeoff_model::load::LoadPart;
 
 /// Which of the threads this is.
 #[derive(Debug, Clone, Copy)]
@@ -10,13 +10,13 @@ pub(crate) struct Shard {
     /// How many there are.
     pub(crate) threads: u32,
     /// The part of the load that they make together.
-    pub(crate) part: Part,
+    pub(crate) part: LoadPart,
 }
 
 impl Shard {
     /// Returns this thread's share of the whole load: every `threads`-th connection of the part.
-    pub(crate) fn share(self) -> Part {
-        self.part.part(Part {
+    pub(crate) fn share(self) -> LoadPart {
+        self.part.part(LoadPart {
             index: self.thread,
             of: self.threads,
         })

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use bakeoff_model::load::{Part, StepCommand, StepSpec};
+use bakeoff_model::load::{LoadPart, StepCommand, StepSpec};
 
 /// Ends a run early, from any thread: the running step is cut short there, and none follows.
 #[derive(Debug, Clone, Default)]
@@ -56,7 +56,7 @@ impl Allowance {
 
     /// Allows a part of a step its share of the requests that the step has; of a step without a
     /// bound as many as there is time for.
-    pub(crate) fn set(&self, step: &StepSpec, part: Part) {
+    pub(crate) fn set(&self, step: &StepSpec, part: LoadPart) {
         let requests = match step.requests_max {
             0 => Self::UNBOUNDED,
             bound => part.requests_of(bound, u64::from(step.connections)),

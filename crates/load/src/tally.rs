@@ -52,7 +52,7 @@ pub(crate) struct Tally {
     /// CPU time of the thread.
     pub(crate) cpu: CpuTime,
     /// Counts of each request, when there are several.
-    pub(crate) by_request: Vec<Part>,
+    pub(crate) by_request: Vec<RequestTally>,
     /// Requests that were sent and have no complete response, by their index.
     pub(crate) unanswered: BTreeMap<usize, u64>,
     /// Users that came to the end of the scenario.
@@ -138,7 +138,7 @@ pub(crate) struct Failure<'a> {
 
 /// Counts of one request among several.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Part {
+pub(crate) struct RequestTally {
     /// Successes.
     pub(crate) requests: u64,
     /// Failures.
@@ -154,7 +154,7 @@ impl Tally {
     /// `parts` requests are counted apart.
     pub(crate) fn boxed(parts: usize) -> Box<Self> {
         let mut tally = Box::<Self>::default();
-        tally.by_request.resize_with(parts, Part::default);
+        tally.by_request.resize_with(parts, RequestTally::default);
         for histogram in tally.histograms() {
             histogram.clear();
         }

@@ -18,7 +18,7 @@ use crate::shared::{Allowance, Stop};
 use crate::tally::Tally;
 use crate::transport::reactor::Reactor;
 use crate::transport::socket::Endpoint;
-use crate::transport::tls::Settings;
+use crate::transport::tls::TlsSettings;
 use crate::turns::counters::Counter;
 use crate::turns::gate::Gate;
 use crate::worker::channels::{Command, Report, WorkerChannels};
@@ -28,14 +28,14 @@ use crate::worker::{Worker, parts_of};
 const SPARES: usize = 2;
 
 /// A target, and how it is reached.
-pub(crate) struct Side<'a> {
+pub(crate) struct LoadTarget<'a> {
     /// The load of it alone.
     pub(crate) spec: &'a LoadSpec,
     pub(crate) endpoint: Endpoint,
-    pub(crate) tls: Option<Settings>,
+    pub(crate) tls: Option<TlsSettings>,
 }
 
-impl<'a> Side<'a> {
+impl<'a> LoadTarget<'a> {
     pub(crate) fn of(spec: &'a LoadSpec) -> Result<Self, LoadError> {
         let timeout = Duration::from_nanos(spec.timeout_connect_ns);
         let endpoint = Endpoint::resolve(&spec.target, timeout)?;
@@ -45,14 +45,14 @@ impl<'a> Side<'a> {
         Ok(Self {
             spec,
             endpoint,
-            tls: Settings::of(&spec.target)?,
+            tls: TlsSettings::of(&spec.target)?,
         })
     }
 }
 
 /// How the targets are reached, and what the threads share.
 pub(crate) struct RunContext<'a> {
-    pub(crate) sides: Vec<Side<'a>>,
+    pub(crate) sides: Vec<LoadTarget<'a>>,
     /// Users of the scenario that began.
     pub(crate) begun: Arc<AtomicU64>,
     pub(crate) allowance: Arc<Allowance>,

@@ -52,7 +52,7 @@ impl ReplaySettings {
     /// Options by which its responses are late, altered or refused: `delay
     /// exponential:2ms, gzip, queue 1000`; empty where nothing does.
     #[must_use]
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         let delay = (!self.delay.is_none()).then(|| format!("delay {}", self.delay));
         let gzip = self.gzip.then(|| "gzip".to_owned());
         let queue = self.queue.map(|queue| format!("queue {queue}"));

@@ -51,7 +51,7 @@ pub struct Baseline {
 impl Baseline {
     /// As a person says it: `main (1a2b3c4d5)`, or the folder.
     #[must_use]
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         match &self.commit {
             Some(commit) if !commit.starts_with(&self.name) => {
                 let short: String = commit.chars().take(COMMIT_SHOWN).collect();
@@ -64,7 +64,7 @@ impl Baseline {
 
 text_enum! {
     /// The subject of a condition.
-    "figure" Figure {
+    "figure" ConditionMetric {
         /// Requests per second, of which fewer are worse.
         Slower = "slower",
         /// CPU time per request.
@@ -85,7 +85,7 @@ text_enum! {
 #[serde(try_from = "String", into = "String")]
 pub struct Condition {
     /// Its subject.
-    pub figure: Figure,
+    pub figure: ConditionMetric,
     /// The bound as it was written, percent.
     pub percent: f64,
 }
@@ -97,9 +97,12 @@ impl Condition {
     pub fn bound(&self) -> f64 {
         let share = self.percent / 100.0;
         match self.figure {
-            Figure::Errors => share,
-            Figure::Slower => 1.0 / (1.0 - share),
-            Figure::Cpu | Figure::Memory | Figure::P50 | Figure::P99 => 1.0 + share,
+            ConditionMetric::Errors => share,
+            ConditionMetric::Slower => 1.0 / (1.0 - share),
+            ConditionMetric::Cpu
+            | ConditionMetric::Memory
+            | ConditionMetric::P50
+            | ConditionMetric::P99 => 1.0 + share,
         }
     }
 }
@@ -112,7 +115,7 @@ impl FromStr for Condition {
         let (name, rest) = text
             .split_once('>')
             .ok_or_else(|| format!("not a condition: {examples}"))?;
-        let figure: Figure = name
+        let figure: ConditionMetric = name
             .trim()
             .parse()
             .map_err(|_| format!("nothing is called {:?}: {examples}", name.trim()))?;
@@ -129,7 +132,8 @@ impl FromStr for Condition {
         };
         match number.trim().parse() {
             Ok(percent) if f64::is_finite(percent) && percent >= 0.0 => {
-                let part_of_all = matches!(figure, Figure::Errors | Figure::Slower);
+                let part_of_all =
+                    matches!(figure, ConditionMetric::Errors | ConditionMetric::Slower);
                 if part_of_all && percent >= 100.0 {
                     return Err("cannot be: no more than all requests can be lost".into());
                 }
@@ -162,7 +166,7 @@ impl From<Condition> for String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Baseline, Condition, Figure, base_name, head_name};
+    use super::{Baseline, Condition, ConditionMetric, base_name, head_name};
     use crate::parse::is_name;
 
     #[test]
@@ -176,12 +180,17 @@ mod tests {
             assert_eq!(json, format!("{written:?}"));
             assert_eq!(serde_json::from_str::<Condition>(&json).unwrap(), condition);
         };
-        check("slower>5%", Figure::Slower, 1.0 / 0.95, "slower>5%");
-        check(" cpu > 2.5 % ", Figure::Cpu, 1.025, "cpu>2.5%");
-        check("memory>0%", Figure::Memory, 1.0, "memory>0%");
-        check("p50>100%", Figure::P50, 2.0, "p50>100%");
-        check("p99>20%", Figure::P99, 1.2, "p99>20%");
-        check("errors>0.1%", Figure::Errors, 0.001, "errors>0.1%");
+        check(
+            "slower>5%",
+            ConditionMetric::Slower,
+            1.0 / 0.95,
+            "slower>5%",
+        );
+        check(" cpu > 2.5 % ", ConditionMetric::Cpu, 1.025, "cpu>2.5%");
+        check("memory>0%", ConditionMetric::Memory, 1.0, "memory>0%");
+        check("p50>100%", ConditionMetric::P50, 2.0, "p50>100%");
+        check("p99>20%", ConditionMetric::P99, 1.2, "p99>20%");
+        check("errors>0.1%", ConditionMetric::Errors, 0.001, "errors>0.1%");
     }
 
     #[test]
@@ -222,8 +231,8 @@ mod tests {
             undecided_fails: false,
         };
         let hash = "1a2b3c4d5e6f";
-        assert_eq!(baseline("main", Some(hash)).words(), "main (1a2b3c4d5)");
-        assert_eq!(baseline("1a2b3c4", Some(hash)).words(), "1a2b3c4");
-        assert_eq!(baseline("../old", None).words(), "../old");
+        assert_eq!(baseline("main", Some(hash)).describe(), "main (1a2b3c4d5)");
+        assert_eq!(baseline("1a2b3c4", Some(hash)).describe(), "1a2b3c4");
+        assert_eq!(baseline("../old", None).describe(), "../old");
     }
 }

@@ -65,9 +65,9 @@ pub struct Expect {
     pub any_of: Vec<Expect>,
 }
 
-/// An answer as it came.
+/// A response as it was received.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Answer {
+pub struct ReceivedResponse {
     /// The status.
     pub status: u16,
     /// The status of a call of gRPC; `None` in plain HTTP.
@@ -128,7 +128,7 @@ impl Expect {
     ///
     /// # Errors
     /// The first assertion that does not hold: what was expected and what was found.
-    pub fn evaluate(&self, answer: &Answer) -> Result<(), Problem> {
+    pub fn evaluate(&self, answer: &ReceivedResponse) -> Result<(), Problem> {
         self.evaluate_head(answer)?;
         self.evaluate_bytes(answer)?;
         self.evaluate_alternatives(answer)?;
@@ -145,7 +145,7 @@ impl Expect {
         self.evaluate_json(&root)
     }
 
-    fn evaluate_alternatives(&self, answer: &Answer) -> Result<(), Problem> {
+    fn evaluate_alternatives(&self, answer: &ReceivedResponse) -> Result<(), Problem> {
         let mut failed = Vec::new();
         for alternative in &self.any_of {
             match alternative.evaluate(answer) {
@@ -159,7 +159,7 @@ impl Expect {
         Err(format!("no alternative holds: {}", failed.join("; or: ")).into())
     }
 
-    fn evaluate_head(&self, answer: &Answer) -> Result<(), Problem> {
+    fn evaluate_head(&self, answer: &ReceivedResponse) -> Result<(), Problem> {
         let status = answer.status;
         let allowed = match self.status.as_slice() {
             [] => (200..400).contains(&status),
@@ -198,7 +198,7 @@ impl Expect {
         Ok(())
     }
 
-    fn evaluate_call(&self, answer: &Answer) -> Result<(), Problem> {
+    fn evaluate_call(&self, answer: &ReceivedResponse) -> Result<(), Problem> {
         let Some(found) = answer.grpc_status else {
             return Ok(());
         };
@@ -220,7 +220,7 @@ impl Expect {
         .into())
     }
 
-    fn evaluate_bytes(&self, answer: &Answer) -> Result<(), Problem> {
+    fn evaluate_bytes(&self, answer: &ReceivedResponse) -> Result<(), Problem> {
         let length = answer.body.len() as u64;
         if let Some(expected) = self.body_bytes.filter(|expected| *expected != length) {
             return Err(format!("body: expected {expected} bytes, found {length}").into());

@@ -34,7 +34,7 @@ pub mod published;
 pub mod record;
 pub mod request;
 pub mod resource;
-pub mod runs;
+pub mod run_count;
 pub mod scenario;
 pub mod schema;
 pub mod service_url;

@@ -27,7 +27,7 @@ pub use command::StepCommand;
 pub use connections::Connections;
 pub use errors::{ErrorClass, ErrorCount, MESSAGES_MAX};
 pub use fleet::{ClockOffset, FleetReceipt, FleetRecord, LostGenerator, PartReceipt};
-pub use part::Part;
+pub use part::LoadPart;
 pub use turns::{CpuCounter, TurnCount, Turns};
 
 /// One order for the load generator: a target, what to ask it, and the steps to go through.
@@ -91,7 +91,7 @@ pub struct LoadSpec {
     pub grpc: Option<Body>,
     /// Make only this part of it, because other load generators make the rest; absent = all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub part: Option<Part>,
+    pub part: Option<LoadPart>,
 }
 
 impl LoadSpec {

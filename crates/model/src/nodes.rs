@@ -64,7 +64,7 @@ impl Nodes {
 
     /// The map in words: `contender n1; load generators n2, n3; backend n2`.
     #[must_use]
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         let plural = if self.generators.len() == 1 { "" } else { "s" };
         let mut words = format!(
             "contender {}; load generator{plural} {}",
@@ -148,7 +148,7 @@ mod tests {
             ..Nodes::default()
         };
         assert_eq!(
-            nodes.words(),
+            nodes.describe(),
             "contender n1; load generators n2, n3; backend n2"
         );
         assert!((nodes.generators_on("n2") - 0.5).abs() < 1e-9);

@@ -18,7 +18,7 @@ use crate::conditions::{BackendName, RuntimeKind};
 use crate::delay::Delay;
 use crate::duration_ns;
 pub use crate::names::{UnknownName, matches, select};
-use crate::runs::{PILOT_RUNS, RunsDecision, RunsUntil};
+use crate::run_count::{PILOT_RUNS, RunsDecision, RunsUntil};
 use crate::suite::{BenchmarkKind, Contender, Limits, Profile, Step, Suite};
 use crate::transport::Transport;
 use cases::Case;

@@ -241,7 +241,7 @@ impl Metric {
 
     /// The figure as a person says it, with its unit: `requests/s at the peak`.
     #[must_use]
-    pub fn words(self, at: Option<u32>) -> String {
+    pub fn describe(self, at: Option<u32>) -> String {
         let at = at.map_or_else(String::new, |at| format!(" at {at} connections"));
         match self {
             Self::PeakThroughput => "requests/s at the peak".to_owned(),

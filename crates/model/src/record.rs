@@ -20,7 +20,7 @@ use crate::nodes::{Nodes, PodStart};
 use crate::plan::{ChosenCase, PlannedRun};
 use crate::published::Published;
 use crate::resource::{GcLog, HostTime, ResourceSample};
-use crate::runs::RunsDecision;
+use crate::run_count::RunsDecision;
 use crate::suite::{ReplaySettings, Winner};
 use crate::text_enum::text_enum;
 use crate::validity::Validity;
@@ -128,7 +128,7 @@ impl Begin {
     #[must_use]
     pub fn backend_label(&self) -> String {
         let at = self.backend_at.as_ref().map(|place| format!(" at {place}"));
-        let words = self.backend_settings.words();
+        let words = self.backend_settings.describe();
         let with = (!words.is_empty()).then(|| format!(" with {words}"));
         let parts = [Some(self.backend.to_string()), at, with];
         parts.into_iter().flatten().collect()

@@ -6,7 +6,7 @@ use bakeoff_base::problem::Problem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::check::Answer;
+use crate::check::ReceivedResponse;
 use crate::json_path::JsonPath;
 use crate::pattern::Pattern;
 
@@ -161,7 +161,7 @@ impl Extract {
     ///
     /// # Errors
     /// Says what is not there.
-    pub fn find(&self, answer: &Answer) -> Result<String, Problem> {
+    pub fn find(&self, answer: &ReceivedResponse) -> Result<String, Problem> {
         match self {
             Self::Json(path) => {
                 let root: serde_json::Value = serde_json::from_slice(&answer.body)

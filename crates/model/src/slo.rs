@@ -25,14 +25,14 @@ pub struct Slo {
 /// One bound, with its words.
 #[derive(Debug, Clone, PartialEq)]
 struct Bound {
-    figure: Figure,
+    figure: SloMetric,
     at_most: f64,
     name: String,
     limit: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Figure {
+enum SloMetric {
     /// A quantile of the response time, ns.
     Quantile(f64),
     /// Share of failed requests, 0 to 1.
@@ -76,8 +76,8 @@ impl Slo {
             }
             let text = match (bound.figure, value) {
                 (_, None) => "unknown".to_owned(),
-                (Figure::Quantile(_), Some(ns)) => format!("{:.2} ms", ns / 1e6),
-                (Figure::Errors, Some(share)) => percent(share),
+                (SloMetric::Quantile(_), Some(ns)) => format!("{:.2} ms", ns / 1e6),
+                (SloMetric::Errors, Some(share)) => percent(share),
             };
             met.found.push_str(&format!("{} {text}", bound.name));
         }
@@ -95,7 +95,7 @@ fn percent(share: f64) -> String {
     }
 }
 
-impl Figure {
+impl SloMetric {
     fn of(self, served: &Served) -> Option<f64> {
         match self {
             Self::Quantile(share) => served.times.as_ref()?.quantile_ns(share).map(as_f64),
@@ -162,19 +162,19 @@ fn bound(text: &str) -> Result<Bound, Problem> {
     };
     let (name, limit) = (name.trim(), limit.trim());
     let figure = match name {
-        "errors" => Figure::Errors,
-        "max" => Figure::Quantile(1.0),
+        "errors" => SloMetric::Errors,
+        "max" => SloMetric::Quantile(1.0),
         _ => {
             let share = quantile(name);
             let why = || format!("{name:?} is neither a percentile, nor `max`, nor `errors`");
-            Figure::Quantile(share.ok_or_else(why)?)
+            SloMetric::Quantile(share.ok_or_else(why)?)
         }
     };
     let at_most = match figure {
-        Figure::Quantile(_) => units::duration(limit)?.as_secs_f64() * 1e9,
-        Figure::Errors => share(limit).ok_or_else(|| format!("{limit:?} is no share"))?,
+        SloMetric::Quantile(_) => units::duration(limit)?.as_secs_f64() * 1e9,
+        SloMetric::Errors => share(limit).ok_or_else(|| format!("{limit:?} is no share"))?,
     };
-    if figure == Figure::Errors && at_most >= 1.0 {
+    if figure == SloMetric::Errors && at_most >= 1.0 {
         return Err(format!("{text:?} always holds: 0.1% is one in a thousand").into());
     }
     Ok(Bound {

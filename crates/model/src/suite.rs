@@ -18,7 +18,7 @@ use crate::metrics::OwnMetrics;
 use crate::names::UnknownName;
 use crate::published::Published;
 use crate::request::Body;
-use crate::runs::Runs;
+use crate::run_count::Runs;
 use crate::scenario::Scenario;
 use crate::service_url::ServiceUrl;
 pub use crate::step::Step;
@@ -369,7 +369,7 @@ pub struct Winner {
 impl Winner {
     /// The rule as a person says it: `lowest CPU per request at 64 connections`.
     #[must_use]
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         let at = |otherwise: &str| match self.at {
             Some(1) => "at 1 connection".to_owned(),
             Some(at) => format!("at {at} connections"),

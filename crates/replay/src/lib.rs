@@ -2,15 +2,15 @@
 //! them. A crate of its own, because it is part of every measurement and so is always compiled with
 //! full optimisation. It knows neither processes nor contenders.
 
-mod answered;
 mod delay;
 mod key;
 mod record;
 mod recording;
 mod replay;
+mod request_count;
 
-pub use self::answered::Answered;
 pub use self::key::RequestKey;
 pub use self::record::{RecordSummary, RecordingProxy};
 pub use self::recording::{DURATIONS_MAX, Recorded, Recording, RecordingError};
 pub use self::replay::{Replay, ReplayOptions};
+pub use self::request_count::Answered;

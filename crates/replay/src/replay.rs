@@ -29,10 +29,10 @@ use hyper_util::rt::TokioIo;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 
-use crate::answered::Answered;
 use crate::delay::Delayer;
 use crate::key::RequestKey;
 use crate::recording::{Recorded, Recording};
+use crate::request_count::Answered;
 
 /// How often the same unknown request is noted at most: each run learns of its own ones, and a
 /// loaded contender does not fill the disk.

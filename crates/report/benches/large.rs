@@ -16,7 +16,7 @@ use bakeoff_analysis::{Analysis, AnalysisInput};
 use bakeoff_model::load::Pace;
 use bakeoff_model::record::Results;
 use bakeoff_model::suite::Step;
-use bakeoff_model::validity::{Validity, Verdict};
+use bakeoff_model::validity::{FairnessVerdict, Validity};
 use bakeoff_report::{csv, html, markdown, terminal_table};
 
 #[expect(dead_code, reason = "the tests need more of it")]
@@ -96,7 +96,7 @@ fn varied(index: u32) -> Contender {
     }
     if index % 5 == 4 {
         one.validity = Validity::recorded(
-            Verdict::HostBound,
+            FairnessVerdict::HostBound,
             "contender, load generator and backend used 1.93 of 2 cores",
         );
     }

@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bakeoff_base::percent;
-use bakeoff_model::check::Answer;
+use bakeoff_model::check::ReceivedResponse;
 use bakeoff_tls::Client;
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::{Bytes, Incoming};
@@ -36,12 +36,12 @@ pub enum AskError {
     NoAnswer(String),
     /// The question itself is not HTTP.
     #[error("{0}")]
-    BadQuestion(String),
+    BadRequest(String),
 }
 
-/// A request as it is asked.
+/// A request as it is sent.
 #[derive(Debug, Clone, Copy)]
-pub struct Question<'a> {
+pub struct HttpRequest<'a> {
     /// The method, upper case.
     pub method: &'a str,
     /// Path and query.
@@ -64,8 +64,8 @@ pub async fn ask(
     headers: &[(String, String)],
     body: &[u8],
     timeout: Duration,
-) -> Result<Answer, AskError> {
-    let question = Question {
+) -> Result<ReceivedResponse, AskError> {
+    let question = HttpRequest {
         method,
         path,
         headers,
@@ -82,9 +82,9 @@ pub async fn ask(
 pub async fn ask_over(
     spoken: &Spoken,
     address: SocketAddr,
-    question: Question<'_>,
+    question: HttpRequest<'_>,
     timeout: Duration,
-) -> Result<Answer, AskError> {
+) -> Result<ReceivedResponse, AskError> {
     let is_call = spoken.is_grpc;
     let request = request(address, question)?;
     let host = request
@@ -123,11 +123,14 @@ pub async fn ask_over(
 }
 
 fn bad(what: &str, error: &dyn std::fmt::Display) -> AskError {
-    AskError::BadQuestion(format!("cannot ask {what}: {error}"))
+    AskError::BadRequest(format!("cannot ask {what}: {error}"))
 }
 
-fn request(address: SocketAddr, question: Question<'_>) -> Result<Request<Full<Bytes>>, AskError> {
-    let Question {
+fn request(
+    address: SocketAddr,
+    question: HttpRequest<'_>,
+) -> Result<Request<Full<Bytes>>, AskError> {
+    let HttpRequest {
         method,
         path,
         headers,
@@ -174,7 +177,7 @@ async fn exchange<S: AsyncRead + AsyncWrite + Send + Unpin + 'static>(
     stream: Listening<S>,
     mut request: Request<Full<Bytes>>,
     is_call: bool,
-) -> Result<Answer, AskError> {
+) -> Result<ReceivedResponse, AskError> {
     let io = TokioIo::new(stream);
     if is_call {
         let shaken = http2::handshake(TokioExecutor::new(), io).await;
@@ -199,7 +202,7 @@ async fn exchange<S: AsyncRead + AsyncWrite + Send + Unpin + 'static>(
 async fn answered(
     response: hyper::Result<Response<Incoming>>,
     is_call: bool,
-) -> Result<Answer, AskError> {
+) -> Result<ReceivedResponse, AskError> {
     let (parts, body) = response.map_err(|error| broken(&error))?.into_parts();
     let body = Limited::new(body, BODY_MAX).collect().await;
     let body = body.map_err(|error| AskError::NoAnswer(reason(error.as_ref())))?;
@@ -214,7 +217,7 @@ async fn answered(
             "a response without a grpc-status".to_owned(),
         ));
     }
-    Ok(Answer {
+    Ok(ReceivedResponse {
         status: parts.status.as_u16(),
         grpc_status: grpc_status.filter(|_| is_call),
         headers,

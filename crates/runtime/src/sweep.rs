@@ -125,13 +125,13 @@ fn owner(name: &str) -> Option<u32> {
 }
 
 /// A folder that a session made, dead or alive.
-struct Found {
+struct Leftover {
     path: PathBuf,
     owner: u32,
     mark: String,
 }
 
-impl Found {
+impl Leftover {
     fn alive(&self) -> bool {
         Stat::of(self.owner).is_some_and(|stat| stat.state != 'Z')
             && self.mark == session_mark(self.owner)
@@ -140,14 +140,14 @@ impl Found {
 
 /// Folders below `base` that sessions made. Others may like our prefix too, so a folder without
 /// our mark is not ours.
-fn run_folders(base: &Path) -> Vec<Found> {
+fn run_folders(base: &Path) -> Vec<Leftover> {
     let entries = fs::read_dir(base).into_iter().flatten().flatten();
     entries
         .filter_map(|entry| {
             let owner = owner(entry.file_name().to_str()?)?;
             let mark = fs::read_to_string(entry.path().join(SESSION_FILE)).ok()?;
             let ours = mark.split(' ').next() == Some(&owner.to_string());
-            ours.then(|| Found {
+            ours.then(|| Leftover {
                 path: entry.path(),
                 owner,
                 mark,

@@ -11,8 +11,8 @@ use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::LoadInterval;
 use bakeoff_model::slo::{Served, Slo};
 use bakeoff_model::totals::Totals;
-use bakeoff_stats::{Ended, Enough, Search, Trial};
-use bakeoff_validity::{Judged, disturbance};
+use bakeoff_stats::{Enough, Search, StopReason, Trial};
+use bakeoff_validity::{JudgedSlice, disturbance};
 
 /// Disturbed trials at the same rate after which a search is given up.
 const DISTURBED_MAX: u32 = 3;
@@ -32,7 +32,7 @@ pub struct Measured {
 impl Measured {
     /// Sums the slices of a step of open load.
     #[must_use]
-    pub fn of(slices: &[(Judged, &LoadInterval)]) -> Self {
+    pub fn of(slices: &[(JudgedSlice, &LoadInterval)]) -> Self {
         let loads = || slices.iter().map(|(_, load)| *load);
         let totals: Totals = loads().collect();
         let times = loads().flat_map(|load| [load.stated_times(), &load.censored]);
@@ -66,7 +66,7 @@ impl Measured {
 
 /// The search of one process.
 #[derive(Debug)]
-pub struct Hunt {
+pub struct CapacitySearch {
     enough: Enough,
     /// One for each objective.
     tracks: Vec<Track>,
@@ -90,7 +90,7 @@ struct Track {
     disturbance: Option<String>,
 }
 
-impl Hunt {
+impl CapacitySearch {
     /// A search that begins after this number of `steps`, the last of which was closed load and got
     /// `closed_per_s`.
     ///
@@ -202,10 +202,10 @@ impl Hunt {
             return Some(SearchEnd::Disturbed);
         }
         let ended = track.search.ended(&self.enough).map(|ended| match ended {
-            Ended::Narrow => SearchEnd::Narrow,
-            Ended::OutOfTrials => SearchEnd::OutOfTrials,
-            Ended::AboveRange => SearchEnd::AboveRange,
-            Ended::BelowRange => SearchEnd::BelowRange,
+            StopReason::Narrow => SearchEnd::Narrow,
+            StopReason::OutOfTrials => SearchEnd::OutOfTrials,
+            StopReason::AboveRange => SearchEnd::AboveRange,
+            StopReason::BelowRange => SearchEnd::BelowRange,
         });
         let is_out = self.searched >= self.enough.trials_at_most;
         ended.or(is_out.then_some(SearchEnd::OutOfTrials))
@@ -251,7 +251,7 @@ mod tests {
     use bakeoff_model::histogram::Histogram;
     use bakeoff_model::slo::Served;
 
-    use super::{Hunt, Measured};
+    use super::{CapacitySearch, Measured};
 
     fn capacity(slos: &[&str]) -> Capacity {
         Capacity {
@@ -287,15 +287,15 @@ mod tests {
     #[test]
     fn each_objective_has_a_capacity_of_its_own() {
         let asked = capacity(&["p99 <= 10ms", "p99 <= 4ms", "p99 <= 1us"]);
-        let mut hunt = Hunt::new(&asked, 3, 2000.0).unwrap();
+        let mut search = CapacitySearch::new(&asked, 3, 2000.0).unwrap();
         let mut trials = 0;
-        while let Some(rate) = hunt.next_rate() {
-            assert_eq!(hunt.next_step(), 3 + trials);
-            let record = hunt.take(rate, &measured(rate, None));
+        while let Some(rate) = search.next_rate() {
+            assert_eq!(search.next_step(), 3 + trials);
+            let record = search.take(rate, &measured(rate, None));
             assert_eq!(record.verdicts.len(), 3);
             trials += 1;
         }
-        let found = hunt.found();
+        let found = search.found();
         for (found, truth) in found.iter().zip([1000.0, 400.0]) {
             let range = found.capacity.unwrap();
             assert!((range.rate_per_s / truth - 1.0).abs() < 0.03, "{found:?}");
@@ -313,19 +313,19 @@ mod tests {
     #[test]
     fn what_disturbs_a_trial_is_not_the_services_failure() {
         let asked = capacity(&["p99 <= 10ms"]);
-        let mut hunt = Hunt::new(&asked, 1, 2500.0).unwrap();
-        let first = hunt.next_rate().unwrap();
-        let record = hunt.take(first, &measured(first, Some("host-bound: steal")));
+        let mut search = CapacitySearch::new(&asked, 1, 2500.0).unwrap();
+        let first = search.next_rate().unwrap();
+        let record = search.take(first, &measured(first, Some("host-bound: steal")));
         assert_eq!(record.verdicts[0].outcome, TrialOutcome::Disturbed);
-        assert_eq!(hunt.next_rate(), Some(first), "the same rate again");
+        assert_eq!(search.next_rate(), Some(first), "the same rate again");
         // One that is met in spite of it counts.
-        let record = hunt.take(900.0, &measured(900.0, Some("host-bound: steal")));
+        let record = search.take(900.0, &measured(900.0, Some("host-bound: steal")));
         assert_eq!(record.verdicts[0].outcome, TrialOutcome::Met);
         for _ in 0..3 {
-            hunt.take(1100.0, &measured(1100.0, Some("host-bound: steal")));
+            search.take(1100.0, &measured(1100.0, Some("host-bound: steal")));
         }
-        assert_eq!(hunt.next_rate(), None);
-        let found = &hunt.found()[0];
+        assert_eq!(search.next_rate(), None);
+        let found = &search.found()[0];
         assert_eq!((found.ended, found.capacity), (SearchEnd::Disturbed, None));
         assert_eq!(
             found.without().unwrap(),
@@ -335,7 +335,7 @@ mod tests {
 
     #[test]
     fn nothing_served_is_nothing_to_begin_with() {
-        let why = Hunt::new(&capacity(&["p99 <= 10ms"]), 1, 0.0).unwrap_err();
+        let why = CapacitySearch::new(&capacity(&["p99 <= 10ms"]), 1, 0.0).unwrap_err();
         assert!(
             why.message().contains("no request of the closed load"),
             "{why}"

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bakeoff_base::problem::Problem;
-use bakeoff_model::check::{Answer, Check};
+use bakeoff_model::check::{Check, ReceivedResponse};
 use bakeoff_model::failure::Failure;
 use bakeoff_model::load::{ClockOffset, LoadEvent, LoadSpec, StepCommand};
 use bakeoff_model::plan::PlannedRun;
@@ -14,7 +14,7 @@ use bakeoff_model::resource::ResourceSample;
 use bakeoff_model::suite::Suite;
 use bakeoff_runtime::{BoxFuture, Instance, Runtime, Wire};
 
-use crate::case::Case;
+use crate::ready_case::Case;
 
 /// How long a contender may take to stop (C3).
 pub const STOP_GRACE: Duration = Duration::from_secs(15);
@@ -50,7 +50,7 @@ pub trait Client: Send + Sync {
         &'a self,
         to: &'a Destination,
         check: &'a Check,
-    ) -> BoxFuture<'a, Result<Answer, Problem>>;
+    ) -> BoxFuture<'a, Result<ReceivedResponse, Problem>>;
 }
 
 /// A running backend, as far as a session needs it.
@@ -101,7 +101,7 @@ pub trait RunningLoad {
 }
 
 /// Everything a session works with.
-pub struct Parts<'a> {
+pub struct SessionDeps<'a> {
     /// The suite.
     pub suite: &'a Suite,
     /// The runtime of contenders.

@@ -10,21 +10,21 @@ use bakeoff_model::load::Connections;
 use bakeoff_model::plan::{PlannedRun, RunKind};
 use bakeoff_model::record::{EndRecord, Outcome, Record};
 
-use crate::case::Case;
-use crate::contracts::{Cases, Halt, Parts, PendingRun};
+use crate::contracts::{Cases, Halt, PendingRun, SessionDeps};
 use crate::event::{self, Event, Observer};
+use crate::ready_case::Case;
 use crate::sitting::Sitting;
-use crate::stages::{capacity, cold_start, run};
+use crate::stages::{capacity, cold_start, load_run};
 
 /// Where a run is among those that are left to make.
-struct Place {
+struct RunPosition {
     index: usize,
     runs: usize,
 }
 
-/// Which part of all runs to make some of them are.
+/// A range of all the runs to make.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Part {
+pub(crate) struct RunRange {
     /// How many come before.
     pub(crate) before: usize,
     /// How many there are in all.
@@ -34,7 +34,7 @@ pub(crate) struct Part {
 /// Plays the planned runs of one session; the caller has built and started everything else.
 pub struct Driver<'a> {
     /// The parts with which it works.
-    pub parts: Parts<'a>,
+    pub parts: SessionDeps<'a>,
     /// How contenders are started.
     pub cases: &'a dyn Cases,
     /// Makes the time stamp of a record.
@@ -56,7 +56,7 @@ impl Driver<'_> {
         pending: &[PendingRun],
         observer: &mut dyn Observer,
     ) -> anyhow::Result<()> {
-        let part = Part {
+        let part = RunRange {
             before: 0,
             runs: pending.len(),
         };
@@ -67,12 +67,12 @@ impl Driver<'_> {
     pub(crate) async fn play_part(
         &self,
         pending: &[PendingRun],
-        part: &Part,
+        part: &RunRange,
         observer: &mut dyn Observer,
     ) -> anyhow::Result<()> {
         let mut index = 0;
         while let Some(first) = pending.get(index) {
-            let place = |offset: usize| Place {
+            let place = |offset: usize| RunPosition {
                 index: part.before + index + offset,
                 runs: part.runs,
             };
@@ -100,13 +100,13 @@ impl Driver<'_> {
     async fn play_one(
         &self,
         pending: &PendingRun,
-        place: Place,
+        place: RunPosition,
         observer: &mut dyn Observer,
     ) -> anyhow::Result<()> {
         let case = self.begin(pending, place, observer)?;
         let mut notes = Vec::new();
         let made = match pending.run.kind {
-            RunKind::Load => run::make(&self.parts, &case, &mut notes, observer).await,
+            RunKind::Load => load_run::make(&self.parts, &case, &mut notes, observer).await,
             RunKind::Capacity => {
                 let former = (self.former)(&pending.run)?;
                 capacity::make(&self.parts, &case, &former, &mut notes, observer).await
@@ -115,7 +115,7 @@ impl Driver<'_> {
         };
         notes.extend(self.unknown_requests().await);
         if !matches!(made, Err(Halt::Fatal(_))) {
-            run::checked_apart(&self.parts, &case, observer).await?;
+            load_run::checked_apart(&self.parts, &case, observer).await?;
         }
         self.conclude(made, notes, observer)
     }
@@ -124,7 +124,7 @@ impl Driver<'_> {
     fn begin(
         &self,
         pending: &PendingRun,
-        place: Place,
+        place: RunPosition,
         observer: &mut dyn Observer,
     ) -> anyhow::Result<Case> {
         observer.observe(&Event::RunBegan {

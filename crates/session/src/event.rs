@@ -10,7 +10,7 @@ use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::flame_graph::FlameGraph;
 use bakeoff_model::plan::PlannedRun;
 use bakeoff_model::record::{Qualification, Record, Results};
-use bakeoff_model::runs::RunsDecision;
+use bakeoff_model::run_count::RunsDecision;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -314,9 +314,9 @@ pub trait Observer {
 }
 
 /// Observes what is not shown.
-pub(crate) struct Unheard;
+pub(crate) struct NullObserver;
 
-impl Observer for Unheard {
+impl Observer for NullObserver {
     fn observe(&mut self, _event: &Event) -> anyhow::Result<()> {
         Ok(())
     }

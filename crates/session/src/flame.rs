@@ -21,13 +21,13 @@ use bakeoff_model::suite::Suite;
 use bakeoff_runtime::flame::{Sampling, Stacks, perf_is_missing};
 use bakeoff_runtime::{Instance, StartSpec};
 
-use crate::case::Case;
-use crate::contracts::{Halt, Parts, PendingRun, STOP_GRACE};
+use crate::contracts::{Halt, PendingRun, STOP_GRACE, SessionDeps};
 use crate::driver::Driver;
-use crate::event::{Event, Observer, Unheard};
+use crate::event::{Event, NullObserver, Observer};
 use crate::hint::hinted;
 use crate::options::FarHosts;
-use crate::stages::measure::{Loading, On};
+use crate::ready_case::Case;
+use crate::stages::measure::{LoadDriver, RunContext};
 use crate::stages::start::{await_ready, start};
 use crate::store::flame_file;
 
@@ -296,16 +296,16 @@ fn remove_maps(processes: &[u32]) {
 }
 
 /// Starts the contenders, loads them and takes samples of all in the last step.
-async fn stacks(parts: &Parts<'_>, cases: &[Case]) -> Vec<Result<Stacks, Problem>> {
+async fn stacks(parts: &SessionDeps<'_>, cases: &[Case]) -> Vec<Result<Stacks, Problem>> {
     let mut instances: Vec<Result<Box<dyn Instance>, Problem>> = Vec::new();
     for case in cases {
         instances.push(alive(parts, case).await);
     }
     let living = cases.iter().zip(&mut instances);
-    let mut ons: Vec<On<'_>> = living
+    let mut ons: Vec<RunContext<'_>> = living
         .filter_map(|(case, instance)| {
             let instance = instance.as_mut().ok()?.as_mut();
-            Some(On {
+            Some(RunContext {
                 parts,
                 case,
                 instance,
@@ -331,7 +331,7 @@ async fn stacks(parts: &Parts<'_>, cases: &[Case]) -> Vec<Result<Stacks, Problem
 }
 
 /// Starts a contender that tells `perf` the names of its functions.
-async fn alive(parts: &Parts<'_>, case: &Case) -> Result<Box<dyn Instance>, Problem> {
+async fn alive(parts: &SessionDeps<'_>, case: &Case) -> Result<Box<dyn Instance>, Problem> {
     let spec = case.startable().map_err(Problem::new)?;
     let spec = StartSpec {
         env: with_maps(&spec.env),
@@ -345,7 +345,7 @@ async fn alive(parts: &Parts<'_>, case: &Case) -> Result<Box<dyn Instance>, Prob
 }
 
 /// Loads contenders that are alive, and samples all of them in the last step.
-async fn loaded(ons: &mut [On<'_>]) -> Vec<Result<Stacks, Problem>> {
+async fn loaded(ons: &mut [RunContext<'_>]) -> Vec<Result<Stacks, Problem>> {
     let mut samplings = Vec::new();
     let played = played(ons, &mut samplings).await;
     let mut stacks = Vec::new();
@@ -363,21 +363,21 @@ async fn loaded(ons: &mut [On<'_>]) -> Vec<Result<Stacks, Problem>> {
 }
 
 async fn played(
-    ons: &mut [On<'_>],
+    ons: &mut [RunContext<'_>],
     samplings: &mut Vec<Result<Sampling, Problem>>,
 ) -> Result<(), Problem> {
     let Some(first) = ons.first() else {
         return Ok(());
     };
     let warm_ups = first.case.begin.run.steps.len().saturating_sub(1);
-    let mut loading = Loading::begin(ons).await.map_err(said)?;
+    let mut loading = LoadDriver::begin(ons).await.map_err(said)?;
     for _ in 0..warm_ups {
-        loading.play(ons, &mut Unheard).await.map_err(said)?;
+        loading.play(ons, &mut NullObserver).await.map_err(said)?;
     }
     for on in ons.iter() {
         samplings.push(Sampling::begin(&on.instance.processes()).await);
     }
-    loading.play(ons, &mut Unheard).await.map_err(said)?;
+    loading.play(ons, &mut NullObserver).await.map_err(said)?;
     match (0..ons.len()).find_map(|index| loading.lost(index)) {
         Some(failure) => Err(Problem::new(failure)),
         None => Ok(()),

@@ -7,7 +7,7 @@ use bakeoff_model::plan::{Plan, PlanOptions};
 use bakeoff_model::suite::{ALL_ROUNDS, Round, Suite};
 use bakeoff_runtime::kubernetes::ClusterSettings;
 
-use crate::baseline::{self, Against, Base};
+use crate::baseline::{self, Base, BaselineRequest};
 use crate::clock;
 use crate::flame;
 use crate::hint::hinted;
@@ -19,7 +19,7 @@ use crate::store::session_file::SessionFile;
 use crate::store::suite_folder::{self, SuiteFolder};
 use crate::testbed::images::engine_is_elsewhere;
 use crate::testbed::{abilities, builds};
-use crate::together::{self, Abilities};
+use crate::turn_requirements::{self, Abilities};
 
 /// A session to begin.
 #[derive(Debug, Clone)]
@@ -33,7 +33,7 @@ pub struct NewSession {
     /// A round of the suite, or all of them.
     pub round: Option<String>,
     /// The baseline of the contenders, if there is one.
-    pub baseline: Option<Against>,
+    pub baseline: Option<BaselineRequest>,
     /// The options of the session.
     pub options: SessionOptions,
 }
@@ -84,9 +84,9 @@ impl NewSession {
     }
 }
 
-/// A session to begin, or one to go on with.
+/// A request to start a session, or to resume one.
 #[derive(Debug, Clone)]
-pub enum Order {
+pub enum SessionRequest {
     /// Measure this.
     Begin(Box<NewSession>),
     /// Make what is left in this folder; how images come to a cluster's nodes is told anew.
@@ -104,10 +104,10 @@ pub(crate) struct OpenSession {
 }
 
 /// The results folder, new or to be resumed, with its session.
-pub(crate) async fn open(order: &Order) -> anyhow::Result<OpenSession> {
+pub(crate) async fn open(order: &SessionRequest) -> anyhow::Result<OpenSession> {
     match order {
-        Order::Begin(new) => begin(new, &abilities(new.selection.runtime, &new.options)),
-        Order::Resume(folder, cluster) => resume(folder, cluster),
+        SessionRequest::Begin(new) => begin(new, &abilities(new.selection.runtime, &new.options)),
+        SessionRequest::Resume(folder, cluster) => resume(folder, cluster),
     }
 }
 
@@ -141,14 +141,14 @@ fn begin(new: &NewSession, host: &Abilities) -> anyhow::Result<OpenSession> {
             let mut plan = selection::planned(suite, &options)?;
             skipped.extend(without_unbuildable(suite, &mut plan));
             skipped.extend(baseline::without_partner(&mut plan));
-            let plan = together::in_memory(plan, host.memory_bytes);
-            together::must_be(&plan, host, suite)?;
-            together::must_be_in_turns(&plan)?;
+            let plan = turn_requirements::in_memory(plan, host.memory_bytes);
+            turn_requirements::must_be(&plan, host, suite)?;
+            turn_requirements::must_be_in_turns(&plan)?;
             plan
         }
         None => {
             let left_out = |plan: &mut Plan| without_unbuildable(suite, plan);
-            let (plan, unbuildable) = together::planned(suite, &options, host, left_out)?;
+            let (plan, unbuildable) = turn_requirements::planned(suite, &options, host, left_out)?;
             skipped.extend(unbuildable);
             plan
         }

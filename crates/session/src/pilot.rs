@@ -8,13 +8,15 @@ use bakeoff_analysis::{Analysis, AnalysisInput, Family};
 use bakeoff_base::number::length_as_f64 as count;
 use bakeoff_model::plan::{Plan, PlannedRun};
 use bakeoff_model::record::{Results, RunRecords};
-use bakeoff_model::runs::{DecisionReason, FamilyDecision, PILOT_RUNS, RunsDecision, RunsUntil};
+use bakeoff_model::run_count::{
+    DecisionReason, FamilyDecision, PILOT_RUNS, RunsDecision, RunsUntil,
+};
 use bakeoff_stats::{PilotPair, Threshold, runs_needed};
 
 use crate::contracts::PendingRun;
-use crate::driver::{Driver, Part};
+use crate::driver::{Driver, RunRange};
 use crate::event::Observer;
-use crate::runs_taken::{Decide, decided, taken};
+use crate::run_count::{Decide, decided, taken};
 use crate::sequential;
 use crate::store::session_file::SessionFile;
 
@@ -39,7 +41,7 @@ pub(crate) async fn play(
     let of_pilot = |one: &&PendingRun| one.run.repetition <= PILOT_RUNS;
     let (pilot, rest): (Vec<&PendingRun>, Vec<&PendingRun>) = pending.iter().partition(of_pilot);
     let pilot: Vec<PendingRun> = pilot.into_iter().cloned().collect();
-    let part = Part {
+    let part = RunRange {
         before: 0,
         runs: pending.len(),
     };
@@ -51,7 +53,7 @@ pub(crate) async fn play(
     left.retain(|one| one.run.is_in(&decision));
     observer.observe(&decided(&decision, &left))?;
     session.decide(&decision);
-    let part = Part {
+    let part = RunRange {
         before: pilot.len(),
         runs: pilot.len() + left.len(),
     };
@@ -184,7 +186,7 @@ mod tests {
     use bakeoff_model::conditions::{BackendName, RuntimeKind};
     use bakeoff_model::plan::{FORMAT, Plan, RunKind};
     use bakeoff_model::record::{EndRecord, Outcome, RunRecords};
-    use bakeoff_model::runs::{DIFFERENCE_MIN, DecisionReason, RunsDecision, RunsUntil};
+    use bakeoff_model::run_count::{DIFFERENCE_MIN, DecisionReason, RunsDecision, RunsUntil};
     use bakeoff_stats::Sample;
     use bakeoff_stats::power::RELEVANCE;
 

@@ -33,7 +33,7 @@ type Domain = Vec<Unit>;
 
 /// How many units of a domain each part gets.
 #[derive(Debug, Clone, Copy, Default)]
-struct Share {
+struct CoreShare {
     contender: usize,
     generator: usize,
     backend: usize,
@@ -147,7 +147,7 @@ fn home(domains: &[Domain], wanted: usize) -> (Option<usize>, usize) {
 }
 
 /// Counts the units of each part in each domain.
-fn shares(domains: &[Domain], wanted: usize, has_backend: bool) -> Vec<Share> {
+fn shares(domains: &[Domain], wanted: usize, has_backend: bool) -> Vec<CoreShare> {
     let (home, contenders) = home(domains, wanted);
     let all: usize = domains.iter().map(Vec::len).sum();
     let rest = all - contenders;
@@ -157,11 +157,11 @@ fn shares(domains: &[Domain], wanted: usize, has_backend: bool) -> Vec<Share> {
         true => (rest - generators).min(contenders * BACKEND_CORES_EACH),
         false => 0,
     };
-    let empty = |domain: &Domain| Share {
+    let empty = |domain: &Domain| CoreShare {
         free: domain.len(),
-        ..Share::default()
+        ..CoreShare::default()
     };
-    let mut shares: Vec<Share> = domains.iter().map(empty).collect();
+    let mut shares: Vec<CoreShare> = domains.iter().map(empty).collect();
     let mut left = contenders;
     for (index, share) in shares.iter_mut().enumerate() {
         if home.is_none_or(|home| home == index) {
@@ -189,7 +189,7 @@ fn shares(domains: &[Domain], wanted: usize, has_backend: bool) -> Vec<Share> {
 /// Free units for a part that can use so many: of the contender's domain if they fit there, else
 /// of the first one in which they fit. If they fit nowhere, those of the largest domain are enough
 /// when they are half of what it can use; otherwise it gets them of several.
-fn one_domain(shares: &[Share], home: Option<usize>, wanted: usize) -> Vec<(usize, usize)> {
+fn one_domain(shares: &[CoreShare], home: Option<usize>, wanted: usize) -> Vec<(usize, usize)> {
     let fits = |index: &usize| shares[*index].free >= wanted;
     let mut fitting = home.into_iter().chain(0..shares.len()).filter(fits);
     if let Some(index) = fitting.next() {
@@ -212,7 +212,7 @@ fn one_domain(shares: &[Share], home: Option<usize>, wanted: usize) -> Vec<(usiz
 }
 
 /// Cuts each domain into the parts' shares.
-fn cut(domains: &[Domain], shares: &[Share]) -> Cores {
+fn cut(domains: &[Domain], shares: &[CoreShare]) -> Cores {
     let mut cores = Cores::default();
     for (domain, share) in domains.iter().zip(shares) {
         let (contender, rest) = domain.split_at(share.contender);

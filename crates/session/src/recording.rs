@@ -13,7 +13,7 @@ use bakeoff_replay::RecordingProxy;
 use tokio::sync::oneshot;
 
 use crate::contracts::{Destination, STOP_GRACE};
-use crate::stages::run::describe;
+use crate::stages::load_run::describe;
 use crate::stages::verify;
 use crate::testbed::Testbed;
 use crate::testbed::client::HttpClient;

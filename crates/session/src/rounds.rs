@@ -13,9 +13,9 @@ use bakeoff_model::suite::{ALL_ROUNDS, Round, Suite};
 
 use crate::event::{Event, Observer};
 use crate::hint::hinted;
-use crate::opening::{self, NewSession, OpenSession, Order};
+use crate::opening::{self, NewSession, OpenSession, SessionRequest};
 use crate::selection;
-use crate::session::{self, Audience, Ended};
+use crate::session::{self, Audience, SessionOutcome};
 use crate::store::file::write_whole;
 use crate::store::new_folder::NewFolder;
 use crate::store::recorder::Recorder;
@@ -23,16 +23,16 @@ use crate::store::round_file::{RoundFile, RoundsFile};
 use crate::store::session_file::SessionFile;
 use crate::store::suite_folder::{self, SuiteFolder};
 use crate::testbed::{abilities, builds};
-use crate::together::{self, Abilities};
+use crate::turn_requirements::{self, Abilities};
 
 /// Whether several rounds are wanted, new or resumed: all, or those of a group.
 ///
 /// # Errors
 /// The suite cannot be read.
-pub(crate) fn are_wanted(order: &Order) -> anyhow::Result<bool> {
+pub(crate) fn are_wanted(order: &SessionRequest) -> anyhow::Result<bool> {
     Ok(match order {
-        Order::Resume(folder, _) => folder.join(RoundsFile::NAME).is_file(),
-        Order::Begin(new) => match new.round.as_deref() {
+        SessionRequest::Resume(folder, _) => folder.join(RoundsFile::NAME).is_file(),
+        SessionRequest::Begin(new) => match new.round.as_deref() {
             None => false,
             Some(ALL_ROUNDS) => true,
             Some(name) => {
@@ -44,7 +44,10 @@ pub(crate) fn are_wanted(order: &Order) -> anyhow::Result<bool> {
 }
 
 /// Runs all rounds, or goes on with them.
-pub(crate) async fn run_all(order: &Order, audience: &mut Audience<'_>) -> anyhow::Result<Ended> {
+pub(crate) async fn run_all(
+    order: &SessionRequest,
+    audience: &mut Audience<'_>,
+) -> anyhow::Result<SessionOutcome> {
     let (top, file, made) = open(order)?;
     let outcome = play(&top, &file, audience).await;
     if let (Err(_), Some(made)) = (&outcome, made) {
@@ -54,7 +57,11 @@ pub(crate) async fn run_all(order: &Order, audience: &mut Audience<'_>) -> anyho
 }
 
 /// Runs what is left of the rounds.
-async fn play(top: &Path, file: &RoundsFile, audience: &mut Audience<'_>) -> anyhow::Result<Ended> {
+async fn play(
+    top: &Path,
+    file: &RoundsFile,
+    audience: &mut Audience<'_>,
+) -> anyhow::Result<SessionOutcome> {
     let folder = suite_folder::read(&file.suite_folder)?;
     if folder.suite.digest != file.suite_digest {
         return Err(hinted(
@@ -67,7 +74,7 @@ async fn play(top: &Path, file: &RoundsFile, audience: &mut Audience<'_>) -> any
     }
     let host = abilities(file.runtime, &file.options);
     let mut won: BTreeMap<String, Qualification> = BTreeMap::new();
-    let mut worst = Ended::Completed;
+    let mut worst = SessionOutcome::Completed;
     for (index, name) in file.rounds.iter().enumerate() {
         let round = selection::round(&folder.suite, name)?;
         audience.watcher.observe(&Event::RoundBegan {
@@ -114,7 +121,7 @@ fn plans(
         let options = round_options(selection::round(suite, name)?, file);
         if !options.contenders.is_empty() {
             let left_out = |plan: &mut Plan| opening::without_unbuildable(suite, plan);
-            plans.push(together::planned(suite, &options, host, left_out)?.0);
+            plans.push(turn_requirements::planned(suite, &options, host, left_out)?.0);
         }
     }
     Ok(plans)
@@ -127,10 +134,10 @@ fn announce(qualification: &Qualification, watcher: &mut dyn Observer) -> anyhow
 }
 
 /// The folder of all rounds, new or to be gone on with.
-fn open(order: &Order) -> anyhow::Result<(PathBuf, RoundsFile, Option<NewFolder>)> {
+fn open(order: &SessionRequest) -> anyhow::Result<(PathBuf, RoundsFile, Option<NewFolder>)> {
     let new = match order {
-        Order::Begin(new) => new,
-        Order::Resume(top, cluster) => {
+        SessionRequest::Begin(new) => new,
+        SessionRequest::Resume(top, cluster) => {
             let file = RoundsFile::read(top)?;
             let file = file.with_context(|| format!("{}: no rounds there", top.display()));
             let mut file = file?;
@@ -229,7 +236,7 @@ fn open_round(
         return Ok(None);
     }
     let left_out = |plan: &mut Plan| opening::without_unbuildable(suite, plan);
-    let (plan, skipped) = together::planned(suite, &options, host, left_out)?;
+    let (plan, skipped) = turn_requirements::planned(suite, &options, host, left_out)?;
     if plan.runs.is_empty() {
         return Ok(None);
     }
@@ -296,7 +303,7 @@ fn not_run(suite: &Suite, round: &Round, file: &RoundsFile) -> Qualification {
         round: round.name.clone(),
         rule: round
             .winner
-            .map(|winner| winner.words())
+            .map(|winner| winner.describe())
             .unwrap_or_default(),
         benchmark: decides.map(|(name, _)| name).unwrap_or_default(),
         winner: None,

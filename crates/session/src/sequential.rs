@@ -12,13 +12,13 @@ use bakeoff_analysis::{Analysis, AnalysisInput, Family};
 use bakeoff_model::baseline::Baseline;
 use bakeoff_model::plan::Plan;
 use bakeoff_model::record::Results;
-use bakeoff_model::runs::{DecisionReason, PILOT_RUNS, RunsDecision, RunsUntil};
+use bakeoff_model::run_count::{DecisionReason, PILOT_RUNS, RunsDecision, RunsUntil};
 use bakeoff_stats::{Budget, Decision, Sample, Sequential, log_ratios};
 
 use crate::contracts::PendingRun;
-use crate::driver::{Driver, Part};
+use crate::driver::{Driver, RunRange};
 use crate::event::Observer;
-use crate::runs_taken::{decided, taken};
+use crate::run_count::{decided, taken};
 use crate::store::session_file::SessionFile;
 
 /// Plays sets until it is decided that there are enough. Returns how many runs were made.
@@ -33,7 +33,7 @@ pub(crate) async fn play(
     while let Some(first) = left.first() {
         let same = |one: &&PendingRun| one.run.repetition == first.run.repetition;
         let (set, rest) = left.split_at(left.iter().take_while(same).count());
-        let part = Part {
+        let part = RunRange {
             before: pending.len() - left.len(),
             runs: pending.len(),
         };
@@ -157,7 +157,7 @@ mod tests {
     use std::time::Duration;
 
     use bakeoff_analysis::Family;
-    use bakeoff_model::runs::{DIFFERENCE_MIN, DecisionReason, RunsUntil};
+    use bakeoff_model::run_count::{DIFFERENCE_MIN, DecisionReason, RunsUntil};
     use bakeoff_stats::Sample;
 
     use super::{Spent, because};

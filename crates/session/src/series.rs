@@ -8,7 +8,7 @@ use std::sync::Arc;
 use bakeoff_model::record::Results;
 
 use crate::event::{Event, Observer};
-use crate::opening::{self, Order};
+use crate::opening::{self, SessionRequest};
 use crate::session::{self, Audience};
 
 /// A signal stopped the series: it ends it as an error does, and is none.
@@ -28,7 +28,7 @@ impl std::error::Error for Stopped {}
 /// # Errors
 /// It cannot be played, or [`Stopped`].
 pub(crate) async fn play(
-    order: &Order,
+    order: &SessionRequest,
     folder: &Path,
     audience: &mut Audience<'_>,
 ) -> anyhow::Result<Arc<Results>> {

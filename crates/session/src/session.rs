@@ -11,20 +11,20 @@ use bakeoff_model::database_url::DatabaseUrl;
 use bakeoff_model::duration_ns;
 use bakeoff_model::plan::Plan;
 use bakeoff_model::record::Results;
-use bakeoff_model::runs::{RunsDecision, RunsUntil};
+use bakeoff_model::run_count::{RunsDecision, RunsUntil};
 use bakeoff_model::suite::Suite;
 use bakeoff_runtime::BoxFuture;
 
 use crate::baseline::{Base, replacement};
 use crate::clock;
-use crate::contracts::{Parts, PendingRun};
+use crate::contracts::{PendingRun, SessionDeps};
 use crate::driver::Driver;
 use crate::event::{self, Event, Observer};
 use crate::flame;
 use crate::hint::hinted;
-use crate::left;
 use crate::opening::OpenSession;
 use crate::pilot;
+use crate::remaining;
 use crate::selection;
 use crate::sequential;
 use crate::sitting::{Sitting, SittingOver};
@@ -33,11 +33,11 @@ use crate::store::results;
 use crate::store::session_file::SessionFile;
 use crate::store::suite_folder::{self, SuiteFolder};
 use crate::testbed::{self, Testbed, TestbedOptions, memory_bytes};
-use crate::together;
+use crate::turn_requirements;
 
 /// How a session ended; the worst of several is the greatest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Ended {
+pub enum SessionOutcome {
     /// Every run of the plan was completed; with a baseline, every head is well.
     Completed,
     /// A condition on head and base holds, or is undecided where that is to fail.
@@ -65,13 +65,13 @@ pub struct Audience<'a> {
 
 /// How a session ended.
 pub(crate) struct EndedSession {
-    pub(crate) ended: Ended,
+    pub(crate) ended: SessionOutcome,
     /// Its records; `None` where it was interrupted, or its sitting is over.
     pub(crate) recorded: Option<Arc<Results>>,
 }
 
 impl EndedSession {
-    fn interrupted(ended: Ended) -> Self {
+    fn interrupted(ended: SessionOutcome) -> Self {
         Self {
             ended,
             recorded: None,
@@ -94,7 +94,7 @@ pub(crate) async fn carry_out(
         base,
         suite,
     } = open;
-    let pending = left::pending(&session.plan, &folder)?;
+    let pending = remaining::pending(&session.plan, &folder)?;
     if pending.is_empty() {
         return end(&folder, &session, 0, audience.watcher);
     }
@@ -129,7 +129,7 @@ pub(crate) async fn carry_out(
             suite: session.suite_folder,
             resume: top.to_owned(),
         })?;
-        return Ok(EndedSession::interrupted(Ended::Interrupted));
+        return Ok(EndedSession::interrupted(SessionOutcome::Interrupted));
     };
     if outcome
         .as_ref()
@@ -137,8 +137,8 @@ pub(crate) async fn carry_out(
     {
         observers
             .watcher
-            .observe(&left::sitting_ended(top, &folder, session, later)?)?;
-        return Ok(EndedSession::interrupted(Ended::Left));
+            .observe(&remaining::sitting_ended(top, &folder, session, later)?)?;
+        return Ok(EndedSession::interrupted(SessionOutcome::Left));
     }
     if outcome.is_err() {
         observers.recorder.withdraw();
@@ -167,14 +167,14 @@ fn end(
     // A base that fails is what it was; a head that fails is what is asked about.
     let ended = match (analysis.and_then(|all| all.against_base), failed) {
         (Some(against), _) => match against.conclusion() {
-            BaselineConclusion::Passed => Ended::Completed,
+            BaselineConclusion::Passed => SessionOutcome::Completed,
             BaselineConclusion::Undecided | BaselineConclusion::ConditionHolds => {
-                Ended::ConditionHolds
+                SessionOutcome::ConditionHolds
             }
-            BaselineConclusion::HeadFailed => Ended::WithFailures,
+            BaselineConclusion::HeadFailed => SessionOutcome::WithFailures,
         },
-        (None, 0) => Ended::Completed,
-        (None, _) => Ended::WithFailures,
+        (None, 0) => SessionOutcome::Completed,
+        (None, _) => SessionOutcome::WithFailures,
     };
     Ok(EndedSession {
         ended,
@@ -200,7 +200,7 @@ async fn play(
     // Before anything is measured, so that a mistake in it costs nothing.
     let rules = flame::layer_rules(&session.suite_folder)?;
     if let Some(elsewhere) = testbed::elsewhere(plan, &session.options).await? {
-        together::must_fit(plan, &elsewhere.node, elsewhere.memory_bytes)?;
+        turn_requirements::must_fit(plan, &elsewhere.node, elsewhere.memory_bytes)?;
         warnings.extend(elsewhere.notes);
     }
     observers.observe(&began(plan, pending, warnings))?;
@@ -227,7 +227,7 @@ async fn play(
     testbed.measure_core_sharing(observers).await?;
     let generator = testbed.generator(program);
     let driver = Driver {
-        parts: Parts {
+        parts: SessionDeps {
             suite: testbed.suite(),
             runtime: testbed.runtime(),
             generator: generator.as_ref(),
@@ -286,7 +286,7 @@ fn unchanged(session: &SessionFile, suite: &Suite) -> anyhow::Result<()> {
 /// Returns warnings for the user before it begins, besides where its parts are placed.
 fn warnings_of(session: &SessionFile, suite: &Suite) -> anyhow::Result<Vec<String>> {
     let memory_bytes = memory_bytes(session.plan.runtime, &session.options);
-    let together = together::note(&session.plan, memory_bytes);
+    let together = turn_requirements::note(&session.plan, memory_bytes);
     let mut warnings: Vec<String> = together.into_iter().collect();
     let skipped = session.skipped.iter();
     warnings.extend(skipped.map(|skipped| format!("skipped: {skipped}")));

@@ -15,7 +15,7 @@ use bakeoff_runtime::{ContainerOptions, Runtime as _, StartSpec, Wire};
 use serde::Serialize;
 
 use crate::contracts::Destination;
-use crate::contracts::{GROUP, Halt, Parts, STOP_GRACE};
+use crate::contracts::{GROUP, Halt, STOP_GRACE, SessionDeps};
 use crate::event::{Event, Observer};
 use crate::grpc;
 use crate::selection;
@@ -197,7 +197,7 @@ async fn check_one(
 ) -> Result<(), Halt> {
     let client = testbed.client();
     let generator = testbed.generator(PathBuf::new());
-    let parts = Parts {
+    let parts = SessionDeps {
         suite: testbed.suite(),
         runtime: testbed.runtime(),
         generator: generator.as_ref(),

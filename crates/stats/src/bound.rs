@@ -16,7 +16,7 @@ const ERROR: f64 = 0.025;
 
 /// On which side of a bound a ratio is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Side {
+pub enum BoundSide {
     /// Significantly above, with all ratios of the family considered.
     Above,
     /// Significantly below, or equal; considered alone.
@@ -32,7 +32,7 @@ pub struct Bounded {
     /// were looked at it is the one that holds at every look.
     pub ratio: Estimate,
     /// On which side it is.
-    pub side: Side,
+    pub side: BoundSide,
     /// The interval is above, but with this number in one family that may be chance.
     pub alone_above: bool,
 }
@@ -111,7 +111,7 @@ fn bounded((first, second, _): (&Sample, &Sample, f64), found: Option<(&Found, f
                 interval: None,
                 runs,
             },
-            side: Side::Undecided,
+            side: BoundSide::Undecided,
             alone_above: false,
         };
     };
@@ -122,10 +122,10 @@ fn bounded((first, second, _): (&Sample, &Sample, f64), found: Option<(&Found, f
             runs: found.ratio.runs,
         },
         side: match (p_adjusted <= ERROR, found.p_at_least <= ERROR) {
-            _ if found.is_void => Side::Undecided,
-            (true, _) => Side::Above,
-            (_, true) => Side::Below,
-            _ => Side::Undecided,
+            _ if found.is_void => BoundSide::Undecided,
+            (true, _) => BoundSide::Above,
+            (_, true) => BoundSide::Below,
+            _ => BoundSide::Undecided,
         },
         alone_above: found.p_at_most <= ERROR && !found.is_void,
     }

@@ -70,7 +70,7 @@ pub struct Enough {
 
 /// Why a search is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
+pub enum StopReason {
     /// The interval is as narrow as was asked for.
     Narrow,
     /// There are no trials left.
@@ -168,7 +168,7 @@ impl Search {
 
     /// Whether and why no further trial is needed.
     #[must_use]
-    pub fn ended(&self, enough: &Enough) -> Option<Ended> {
+    pub fn ended(&self, enough: &Enough) -> Option<StopReason> {
         let is_out = self.trials.len() >= enough.trials_at_most;
         let trials_at = |log: f64| {
             let there = |trial: &&Trial| (trial.rate.ln() - log).abs() < RESOLUTION;
@@ -176,13 +176,13 @@ impl Search {
         };
         let met = self.trials.iter().filter(|trial| trial.met).count();
         if met == self.trials.len() && trials_at(self.to_log) > 0 {
-            return Some(Ended::AboveRange);
+            return Some(StopReason::AboveRange);
         }
         if met == 0 {
             let is_below = trials_at(self.from_log) >= LOWEST_MISSED;
-            let out = is_out.then_some(Ended::OutOfTrials);
+            let out = is_out.then_some(StopReason::OutOfTrials);
             return if is_below {
-                Some(Ended::BelowRange)
+                Some(StopReason::BelowRange)
             } else {
                 out
             };
@@ -190,9 +190,9 @@ impl Search {
         let width_log = self.quantile_log(0.975) - self.quantile_log(0.025);
         let is_narrow = width_log <= 2.0 * enough.within.ln_1p();
         if is_narrow && self.trials.len() >= TRIALS_MIN {
-            return Some(Ended::Narrow);
+            return Some(StopReason::Narrow);
         }
-        is_out.then_some(Ended::OutOfTrials)
+        is_out.then_some(StopReason::OutOfTrials)
     }
 
     /// The highest rate that was met below the lowest that was missed: what going up in steps and
@@ -229,7 +229,7 @@ fn met_chance(distance: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Ended, Enough, Search, Trial};
+    use super::{Enough, Search, StopReason, Trial};
 
     const ENOUGH: Enough = Enough {
         within: 0.03,
@@ -237,7 +237,7 @@ mod tests {
     };
 
     /// A search among services that meet up to `capacity`, but for the trials of these indices.
-    fn search(capacity: f64, stalls: &[usize]) -> (Search, Ended) {
+    fn search(capacity: f64, stalls: &[usize]) -> (Search, StopReason) {
         let mut search = Search::new(1.0, 4000.0, 500.0).unwrap();
         loop {
             if let Some(ended) = search.ended(&ENOUGH) {
@@ -255,7 +255,7 @@ mod tests {
         for capacity in [3.0, 70.0, 499.0, 501.0, 777.0, 1500.0, 3900.0] {
             let (search, ended) = search(capacity, &[]);
             let found = search.capacity();
-            assert_eq!(ended, Ended::Narrow, "{capacity}");
+            assert_eq!(ended, StopReason::Narrow, "{capacity}");
             assert!(
                 found.interval.unwrap().contains(capacity),
                 "{capacity}: {found:?}"
@@ -276,7 +276,7 @@ mod tests {
         for stall in 0..8 {
             let (search, ended) = search(777.0, &[stall]);
             let found = search.capacity();
-            assert_eq!(ended, Ended::Narrow, "{stall}");
+            assert_eq!(ended, StopReason::Narrow, "{stall}");
             assert!(
                 found.interval.unwrap().contains(777.0),
                 "{stall}: {found:?}"
@@ -287,8 +287,8 @@ mod tests {
     #[test]
     fn what_lies_beyond_the_range_is_said_to() {
         let ended = |capacity| search(capacity, &[]).1;
-        assert_eq!(ended(5000.0), Ended::AboveRange);
-        assert_eq!(ended(0.5), Ended::BelowRange);
+        assert_eq!(ended(5000.0), StopReason::AboveRange);
+        assert_eq!(ended(0.5), StopReason::BelowRange);
         let (search, _) = search(0.5, &[]);
         assert_eq!(search.last_before_failure(), None);
         let rates: Vec<f64> = search.trials().iter().map(|trial| trial.rate).collect();

@@ -119,7 +119,7 @@ impl Comparison {
 /// a ratio, there is no verdict: inconclusive.
 #[must_use]
 pub fn compare(first: &Sample, second: &Sample, criteria: &Criteria) -> Comparison {
-    let found = Found::of(first, second);
+    let found = JudgedRatio::of(first, second);
     let p_value = found.map(|found| found.p_equal());
     comparison(first, second, found.as_ref(), p_value, criteria)
 }
@@ -128,9 +128,9 @@ pub fn compare(first: &Sample, second: &Sample, criteria: &Criteria) -> Comparis
 /// "slower" is at most 5 %.
 #[must_use]
 pub fn compare_family(pairs: &[(&Sample, &Sample, Criteria)]) -> Vec<Comparison> {
-    let found = pairs.iter().map(|pair| Found::of(pair.0, pair.1));
-    let found: Vec<Option<Found>> = found.collect();
-    let values: Vec<f64> = found.iter().flatten().map(Found::p_equal).collect();
+    let found = pairs.iter().map(|pair| JudgedRatio::of(pair.0, pair.1));
+    let found: Vec<Option<JudgedRatio>> = found.collect();
+    let values: Vec<f64> = found.iter().flatten().map(JudgedRatio::p_equal).collect();
     let mut adjusted = holm::adjusted(&values).into_iter();
     let both = pairs.iter().zip(&found);
     both.map(|((first, second, criteria), found)| {
@@ -143,12 +143,12 @@ pub fn compare_family(pairs: &[(&Sample, &Sample, Criteria)]) -> Vec<Comparison>
 /// The ratio of two samples, and what a look at it says where their number of sets was decided by
 /// looking.
 #[derive(Debug, Clone, Copy)]
-struct Found {
+struct JudgedRatio {
     ratio: LogRatio,
     look: Option<Look>,
 }
 
-impl Found {
+impl JudgedRatio {
     fn of(first: &Sample, second: &Sample) -> Option<Self> {
         let ratio = LogRatio::of(first, second)?;
         let budget = first.looks_with(second);
@@ -204,7 +204,7 @@ impl Found {
 fn comparison(
     first: &Sample,
     second: &Sample,
-    found: Option<&Found>,
+    found: Option<&JudgedRatio>,
     p_adjusted: Option<f64>,
     criteria: &Criteria,
 ) -> Comparison {
@@ -221,7 +221,7 @@ fn comparison(
         },
         method: found.map_or(Method::None, |found| found.ratio.method),
         exactness: found.map(|found| found.ratio.exactness()),
-        p_value: found.map(Found::p_equal),
+        p_value: found.map(JudgedRatio::p_equal),
         p_adjusted,
         verdict: found.zip(p_adjusted).map_or(Verdict::Inconclusive, |both| {
             both.0.verdict(both.1, criteria)
@@ -245,7 +245,7 @@ impl Pairs {
         for (row, first) in samples.iter().enumerate() {
             for (column, second) in samples.iter().enumerate().skip(row + 1) {
                 if let Some((first, second)) = first.zip(*second) {
-                    pairs.push((row, column, first, second, Found::of(first, second)));
+                    pairs.push((row, column, first, second, JudgedRatio::of(first, second)));
                 }
             }
         }

@@ -27,8 +27,8 @@ pub mod sample;
 pub mod sequential;
 pub mod steady;
 
-pub use bound::{Bounded, Side, against_bounds};
-pub use capacity::{Ended, Enough, Search, Trial};
+pub use bound::{BoundSide, Bounded, against_bounds};
+pub use capacity::{Enough, Search, StopReason, Trial};
 pub use compare::{Better, Comparison, Criteria, Pairs, Verdict, compare, compare_family};
 pub use components::{Components, are_apart};
 pub use difference::{Difference, difference_family};

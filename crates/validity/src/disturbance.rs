@@ -3,9 +3,9 @@
 use bakeoff_base::number::as_f64;
 use bakeoff_model::histogram::HIGHEST_NS;
 use bakeoff_model::load::LoadInterval;
-use bakeoff_model::validity::{Finding, Reason, Verdict};
+use bakeoff_model::validity::{FairnessVerdict, Finding, Reason};
 
-use crate::judge::{Judged, Step};
+use crate::judge::{JudgedSlice, StepJudge};
 
 /// Share of their time from which on connections are in use as much as they can be.
 const HELD_MIN: f64 = 0.5;
@@ -16,8 +16,8 @@ const HELD_MIN: f64 = 0.5;
 /// Requests that wait for a connection have a send lag, too. Where all connections were held by
 /// requests, it is the service that was late.
 #[must_use]
-pub fn disturbance(slices: &[(Judged, &LoadInterval)]) -> Option<String> {
-    let mut step = Step::default();
+pub fn disturbance(slices: &[(JudgedSlice, &LoadInterval)]) -> Option<String> {
+    let mut step = StepJudge::default();
     slices.iter().for_each(|(judged, _)| step.add(judged));
     let validity = step.validity();
     let speaks = |reason: &&Reason| match &reason.finding {
@@ -25,7 +25,10 @@ pub fn disturbance(slices: &[(Judged, &LoadInterval)]) -> Option<String> {
         Finding::SendLag { lag_p99_ns, .. } => !are_held(slices, *lag_p99_ns),
         // A part of the time may be generator-bound by its send lag, which was looked at.
         Finding::PartOfTime { .. } => {
-            matches!(reason.verdict, Verdict::HostBound | Verdict::BackendBound)
+            matches!(
+                reason.verdict,
+                FairnessVerdict::HostBound | FairnessVerdict::BackendBound
+            )
         }
         _ => reason.verdict.is_bound(),
     };
@@ -35,7 +38,7 @@ pub fn disturbance(slices: &[(Judged, &LoadInterval)]) -> Option<String> {
 
 /// Whether requests that were sent so late waited for connections: these were in use for most of
 /// the time, or all of them were for half of that lag at least.
-fn are_held(slices: &[(Judged, &LoadInterval)], lag_ns: u64) -> bool {
+fn are_held(slices: &[(JudgedSlice, &LoadInterval)], lag_ns: u64) -> bool {
     let (mut held_ns, mut all_ns, mut long, mut places) = (0.0, 0.0, 0, 0);
     for (_, load) in slices {
         let of_slice = u64::from(load.connections.places());

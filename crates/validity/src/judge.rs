@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::mem::discriminant;
 
-use bakeoff_model::validity::{Figure, Finding, Reason, Validity, Verdict};
+use bakeoff_model::validity::{FairnessVerdict, Finding, Reason, RequiredReading, Validity};
 
 use crate::evidence::Evidence;
 use crate::reading::Reading;
@@ -13,14 +13,14 @@ use bakeoff_base::number::as_f64;
 
 /// A slice with its verdict.
 #[derive(Debug, Clone)]
-pub struct Judged {
+pub struct JudgedSlice {
     /// Its evidence.
     pub evidence: Evidence,
     /// The verdict on it alone.
     pub validity: Validity,
 }
 
-impl Judged {
+impl JudgedSlice {
     /// Judges a slice by its evidence.
     #[must_use]
     pub fn new(evidence: Evidence) -> Self {
@@ -43,7 +43,7 @@ pub fn judge(evidence: &Evidence) -> Validity {
     // Where some other part was full, the contender had no chance to be.
     if reasons
         .iter()
-        .any(|reason| reason.verdict >= Verdict::HostBound)
+        .any(|reason| reason.verdict >= FairnessVerdict::HostBound)
     {
         reasons.retain(|reason| !matches!(reason.finding, Finding::NobodyFull { .. }));
     }
@@ -51,18 +51,18 @@ pub fn judge(evidence: &Evidence) -> Validity {
     Validity::of(reasons)
 }
 
-/// A step, slice by slice.
+/// Judges a step, slice by slice.
 #[derive(Debug, Default)]
-pub struct Step {
+pub struct StepJudge {
     sum: Option<Evidence>,
     /// Time of the slices of each verdict, ns, and the worst that the first of them found.
-    slices: BTreeMap<Verdict, (u64, Finding)>,
+    slices: BTreeMap<FairnessVerdict, (u64, Finding)>,
 }
 
-impl Step {
+impl StepJudge {
     /// Adds a slice.
-    pub fn add(&mut self, slice: &Judged) {
-        let Judged { evidence, validity } = slice;
+    pub fn add(&mut self, slice: &JudgedSlice) {
+        let JudgedSlice { evidence, validity } = slice;
         if let Some(worst) = validity.reasons().first() {
             let new = || (0, worst.finding.clone());
             self.slices.entry(worst.verdict).or_insert_with(new).0 += evidence.wall_ns;
@@ -103,13 +103,13 @@ impl Step {
             .iter()
             .map(|reason| discriminant(&reason.finding))
             .collect();
-        let beyond = |(verdict, (_, finding)): &(&Verdict, &(u64, Finding))| {
+        let beyond = |(verdict, (_, finding)): &(&FairnessVerdict, &(u64, Finding))| {
             let (verdict, by_sums) = (**verdict, by_sums.verdict());
             let other = verdict == by_sums && !known.contains(&discriminant(finding));
-            verdict > by_sums || (other && by_sums > Verdict::Fair)
+            verdict > by_sums || (other && by_sums > FairnessVerdict::Fair)
         };
         let mut worse = self.slices.iter().filter(beyond);
-        let share = |verdict: Verdict| {
+        let share = |verdict: FairnessVerdict| {
             let such = self.slices.range(verdict..);
             as_f64(such.map(|(_, (wall_ns, _))| wall_ns).sum()) / as_f64(wall_ns.max(1))
         };
@@ -118,7 +118,7 @@ impl Step {
             .rfind(|(verdict, _)| share(**verdict) > UNFAIR_TIME_MAX);
         let (verdict, (slices, (_, example))) = match decisive {
             Some(slices) => (*slices.0, slices),
-            None => (Verdict::Fair, worse.next()?),
+            None => (FairnessVerdict::Fair, worse.next()?),
         };
         Some(Reason {
             verdict,
@@ -133,25 +133,34 @@ impl Step {
 
 /// Figures that rules would have needed, by why they are missing.
 fn missing(evidence: &Evidence) -> Vec<Reason> {
-    let mut figures: [Vec<Figure>; 3] = Default::default();
+    let mut figures: [Vec<RequiredReading>; 3] = Default::default();
     let [unreadable, unrecorded, unmetered] = &mut figures;
-    let mut note = |figure: Figure, why: Reading<()>| match why {
+    let mut note = |figure: RequiredReading, why: Reading<()>| match why {
         Reading::Known(()) | Reading::NotApplicable => {}
         Reading::Unreadable => unreadable.push(figure),
         Reading::NotRecorded => unrecorded.push(figure),
         Reading::NotMetered => unmetered.push(figure),
     };
-    note(Figure::ContenderCpu, evidence.contender_cpu.state());
-    note(Figure::MemoryPressure, evidence.memory_wait.state());
-    note(Figure::QuotaStalls, evidence.throttling.state());
-    note(Figure::BackendCpu, evidence.backend_cpu.state());
-    note(Figure::BackendRequests, evidence.backend_requests.state());
-    note(Figure::CoreTimes, evidence.host.state());
-    note(Figure::TcpCounters, evidence.tcp.state());
-    note(Figure::Turnaround, evidence.turnaround_ns.state());
-    note(Figure::Connecting, evidence.connecting_ns.state());
+    note(
+        RequiredReading::ContenderCpu,
+        evidence.contender_cpu.state(),
+    );
+    note(
+        RequiredReading::MemoryPressure,
+        evidence.memory_wait.state(),
+    );
+    note(RequiredReading::QuotaStalls, evidence.throttling.state());
+    note(RequiredReading::BackendCpu, evidence.backend_cpu.state());
+    note(
+        RequiredReading::BackendRequests,
+        evidence.backend_requests.state(),
+    );
+    note(RequiredReading::CoreTimes, evidence.host.state());
+    note(RequiredReading::TcpCounters, evidence.tcp.state());
+    note(RequiredReading::Turnaround, evidence.turnaround_ns.state());
+    note(RequiredReading::Connecting, evidence.connecting_ns.state());
     let [unreadable, unrecorded, unmetered] = figures;
-    let reason = |verdict: Verdict, finding: Finding, some: bool| {
+    let reason = |verdict: FairnessVerdict, finding: Finding, some: bool| {
         some.then_some(Reason { verdict, finding })
     };
     let has = [&unreadable, &unrecorded, &unmetered].map(|figures| !figures.is_empty());
@@ -163,9 +172,9 @@ fn missing(evidence: &Evidence) -> Vec<Reason> {
     };
     let unmetered = Finding::NotMetered { figures: unmetered };
     [
-        reason(Verdict::Unknown, unreadable, has[0]),
-        reason(Verdict::Fair, unrecorded, has[1]),
-        reason(Verdict::Fair, unmetered, has[2]),
+        reason(FairnessVerdict::Unknown, unreadable, has[0]),
+        reason(FairnessVerdict::Fair, unrecorded, has[1]),
+        reason(FairnessVerdict::Fair, unmetered, has[2]),
     ]
     .into_iter()
     .flatten()

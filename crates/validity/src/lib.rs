@@ -23,10 +23,10 @@ mod work;
 
 pub use disturbance::disturbance;
 pub use evidence::{Evidence, Setting, Slice};
-pub use judge::{Judged, Step, judge};
+pub use judge::{JudgedSlice, StepJudge, judge};
 pub use reading::Reading;
 pub use record::{evidence_of, judge_record, judged_record};
 pub use rising::RiseInTurns;
-pub use rules::{Limit, RULES, Rule, Side};
+pub use rules::{Limit, LimitSide, RULES, Rule};
 pub use warm_up::{WarmUp, is_warm};
 pub use work::{log_lines_due, logs_under_load};

@@ -9,7 +9,7 @@ use bakeoff_model::suite::Limits;
 use bakeoff_model::validity::Validity;
 
 use crate::evidence::{Evidence, Setting, Slice};
-use crate::judge::{Judged, judge};
+use crate::judge::{JudgedSlice, judge};
 use crate::reading::Reading;
 
 /// The evidence of a recorded slice; `begin` is its run's first record.
@@ -44,8 +44,8 @@ pub fn judge_record(begin: &Begin, interval: &IntervalRecord) -> Validity {
 /// A recorded slice judged by today's rules. Where the record itself has a worse verdict, that
 /// stands: it may rest on what was not recorded.
 #[must_use]
-pub fn judged_record(begin: &Begin, interval: &IntervalRecord) -> Judged {
-    let mut judged = Judged::new(evidence_of(begin, interval));
+pub fn judged_record(begin: &Begin, interval: &IntervalRecord) -> JudgedSlice {
+    let mut judged = JudgedSlice::new(evidence_of(begin, interval));
     let recorded = &interval.validity;
     if recorded.verdict() > judged.validity.verdict() {
         let reasons = recorded.reasons().iter().chain(judged.validity.reasons());

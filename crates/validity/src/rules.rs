@@ -1,7 +1,7 @@
 //! The rulebook as a table: what is looked at, from where on it speaks against a number, and what
 //! it then means. The table in docs/method/validity.md is held against this one by a test.
 
-use bakeoff_model::validity::Verdict::{
+use bakeoff_model::validity::FairnessVerdict::{
     self, BackendBound, Degraded, Fair, GeneratorBound, HostBound, Invalid,
 };
 
@@ -14,7 +14,7 @@ use crate::measures::{self, Measure};
 
 /// On which side of its limits a value speaks against the number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Side {
+pub enum LimitSide {
     /// Above them.
     Above,
     /// Below them.
@@ -29,7 +29,7 @@ pub struct Limit {
     /// The limit in words.
     pub words: &'static str,
     /// The verdict beyond; `fair` makes it a diagnostic.
-    pub verdict: Verdict,
+    pub verdict: FairnessVerdict,
 }
 
 /// One rule.
@@ -40,7 +40,7 @@ pub struct Rule {
     /// The subject of the rule, in words.
     pub condition: &'static str,
     /// On which side of the limits it is bad.
-    pub side: Side,
+    pub side: LimitSide,
     /// Its limits, the mildest first.
     pub limits: &'static [Limit],
     /// Where the limits come from.
@@ -52,10 +52,10 @@ pub struct Rule {
 impl Rule {
     /// The verdict on a value; `None` when it is within all limits.
     #[must_use]
-    pub fn grade(&self, value: f64) -> Option<Verdict> {
+    pub fn grade(&self, value: f64) -> Option<FairnessVerdict> {
         let beyond = |limit: &&Limit| match self.side {
-            Side::Above => value > limit.at,
-            Side::Below => value < limit.at,
+            LimitSide::Above => value > limit.at,
+            LimitSide::Below => value < limit.at,
         };
         self.limits
             .iter()
@@ -65,7 +65,7 @@ impl Rule {
     }
 }
 
-const fn limit(at: f64, words: &'static str, verdict: Verdict) -> Limit {
+const fn limit(at: f64, words: &'static str, verdict: FairnessVerdict) -> Limit {
     Limit { at, words, verdict }
 }
 
@@ -80,7 +80,7 @@ pub const RULES: &[Rule] = &[
     Rule {
         name: "no-success",
         condition: "successful requests",
-        side: Side::Below,
+        side: LimitSide::Below,
         limits: &[limit(1.0, "1", Invalid)],
         source: "there is no number",
         measure: measures::no_success,
@@ -88,7 +88,7 @@ pub const RULES: &[Rule] = &[
     Rule {
         name: "errors",
         condition: "failed requests of every class, of all that came to an end",
-        side: Side::Above,
+        side: LimitSide::Above,
         limits: &[
             limit(0.0, "0", Fair),
             limit(0.001, "0.1 %", Degraded),
@@ -100,7 +100,7 @@ pub const RULES: &[Rule] = &[
     Rule {
         name: "wrong-bodies",
         condition: "responses whose checked body or header was wrong",
-        side: Side::Above,
+        side: LimitSide::Above,
         limits: &[limit(0.0, "0", Invalid)],
         source: "one body in 64 is checked, and a service that is right is right always",
         measure: measures::wrong_bodies,
@@ -109,7 +109,7 @@ pub const RULES: &[Rule] = &[
         name: "backend-requests",
         condition: "requests that the backend answered in a step, of those that its successful \
                     requests take at least (`backend-requests-min`)",
-        side: Side::Below,
+        side: LimitSide::Below,
         limits: &[limit(0.99, "99 %", Invalid)],
         source: "who answers from a cache does other work",
         measure: measures::backend_requests,
@@ -117,7 +117,7 @@ pub const RULES: &[Rule] = &[
     Rule {
         name: "generator-errors",
         condition: "requests that failed because the load generator lacked files, ports or memory",
-        side: Side::Above,
+        side: LimitSide::Above,
         limits: &[limit(0.0, "0", Invalid)],
         source: "not the service's fault",
         measure: measures::generator_errors,
@@ -125,7 +125,7 @@ pub const RULES: &[Rule] = &[
     Rule {
         name: "generator-lost",
         condition: "connections of load generators that were lost, of those asked for",
-        side: Side::Above,
+        side: LimitSide::Above,
         limits: &[limit(0.0, "0", Degraded), limit(0.02, "2 %", Invalid)],
         source: "the load is less than its label says; as for `rate-missed`",
         measure: measures::generator_lost,
@@ -133,7 +133,7 @@ pub const RULES: &[Rule] = &[
     Rule {
         name: "connections-starved",
         condition: "responses on the slowest connection, with two on average",
-        side: Side::Below,
+        side: LimitSide::Below,
         limits: &[limit(1.0, "1", Invalid)],
         source: "the others had the service to themselves",
         measure: measures::connections_starved,
@@ -142,7 +142,7 @@ pub const RULES: &[Rule] = &[
         name: "connections-missing",
         condition: "connections neither open nor being opened, of those asked for, where they \
                     must be kept",
-        side: Side::Above,
+        side: LimitSide::Above,
         limits: &[limit(0.05, "5 %", Invalid)],
         source: "services may close idle connections for a moment",
         measure: measures::connections_missing,
@@ -151,7 +151,7 @@ pub const RULES: &[Rule] = &[
         name: "concurrency-missing",
         condition: "requests in flight by Little's law, turnaround and reconnecting included, \
                     of those asked for",
-        side: Side::Below,
+        side: LimitSide::Below,
         limits: &[limit(0.85, "85 %", Invalid)],
         source: "Little 1961; pauses after failures and starvation are what is missing",
         measure: measures::concurrency_missing,
@@ -159,7 +159,7 @@ pub const RULES: &[Rule] = &[
     Rule {
         name: "concurrency-low",
         condition: "effective concurrency (with the service or connecting), of that asked for",
-        side: Side::Below,
+        side: LimitSide::Below,
         limits: &[limit(0.85, "85 %", Degraded)],
         source: "the step is not what its label says",
         measure: measures::concurrency_low,
@@ -167,7 +167,7 @@ pub const RULES: &[Rule] = &[
     Rule {
         name: "long-drain",
         condition: "time at the ends of turns in which no request was sent any more, of the turns",
-        side: Side::Above,
+        side: LimitSide::Above,
         limits: &[limit(0.1, "10 %", Fair)],
         source: "fewer and fewer requests are in flight then; turns are ten times as long as the \
                  mean drain, unless a step is too short for that",
@@ -176,7 +176,7 @@ pub const RULES: &[Rule] = &[
     Rule {
         name: "connections-unequal",
         condition: "responses on the fastest connection for each on the slowest",
-        side: Side::Above,
+        side: LimitSide::Above,
         limits: &[limit(2.0, "2", Fair), limit(10.0, "10", Degraded)],
         source: "kernels spread connections over threads unevenly, within a small factor",
         measure: measures::connections_unequal,
@@ -184,7 +184,7 @@ pub const RULES: &[Rule] = &[
     Rule {
         name: "rate-missed",
         condition: "open load: requests that came to an end, of those offered",
-        side: Side::Below,
+        side: LimitSide::Below,
         limits: &[limit(0.98, "98 %", Invalid)],
         source: "the service was not under the stated rate",
         measure: measures::rate_missed,
@@ -192,7 +192,7 @@ pub const RULES: &[Rule] = &[
     Rule {
         name: "send-lag",
         condition: "open load: p99 of the send lag, of the p99 of the response time",
-        side: Side::Above,
+        side: LimitSide::Above,
         limits: &[limit(0.1, "10 %", GeneratorBound)],
         source: "the lag is part of the response time",
         measure: measures::send_lag,
@@ -200,7 +200,7 @@ pub const RULES: &[Rule] = &[
     Rule {
         name: "generator-full",
         condition: "CPU time of the load generator, of its threads' time",
-        side: Side::Above,
+        side: LimitSide::Above,
         limits: &[limit(0.9, "90 %", GeneratorBound)],
         source: "no headroom for bursts",
         measure: measures::generator_full,
@@ -208,7 +208,7 @@ pub const RULES: &[Rule] = &[
     Rule {
         name: "generator-share",
         condition: "turnaround, of a cycle of closed load",
-        side: Side::Above,
+        side: LimitSide::Above,
         limits: &[limit(0.25, "25 %", GeneratorBound)],
         source: "the rate is too much the generator's own",
         measure: measures::generator_share,
@@ -216,7 +216,7 @@ pub const RULES: &[Rule] = &[
     Rule {
         name: "backend-full",
         condition: "CPU time of the backend, of its cores' time",
-        side: Side::Above,
+        side: LimitSide::Above,
         limits: &[limit(0.9, "90 %", BackendBound)],
         source: "no headroom for bursts",
         measure: measures::backend_full,
@@ -225,7 +225,7 @@ pub const RULES: &[Rule] = &[
         name: "shared-cores-full",
         condition: "work of all processes on cores that load generator and backend, or all parts, \
                     share; in turns their own work in the contender's turns",
-        side: Side::Above,
+        side: LimitSide::Above,
         limits: &[limit(0.9, "90 %", HostBound)],
         source: "no headroom for bursts",
         measure: measures::shared_cores_full,
@@ -234,7 +234,7 @@ pub const RULES: &[Rule] = &[
         name: "shared-physical-core",
         condition: "slowdown of the contender's core while the load generator's work, measured \
                     before the first run",
-        side: Side::Above,
+        side: LimitSide::Above,
         limits: &[
             limit(CoreSharing::SEPARATE, "5 %", Fair),
             limit(CoreSharing::ONE_CORE, "15 %", Degraded),
@@ -245,7 +245,7 @@ pub const RULES: &[Rule] = &[
     Rule {
         name: "steal",
         condition: "time stolen by the hypervisor, of the contender's cores",
-        side: Side::Above,
+        side: LimitSide::Above,
         limits: &[limit(0.02, "2 %", Degraded), limit(0.05, "5 %", HostBound)],
         source: "a quiet host had at most 0.8 %, see below",
         measure: measures::steal,
@@ -253,7 +253,7 @@ pub const RULES: &[Rule] = &[
     Rule {
         name: "foreign-work",
         condition: "work that is not the contender's, of its cores' time",
-        side: Side::Above,
+        side: LimitSide::Above,
         limits: &[limit(0.05, "5 %", Degraded), limit(0.1, "10 %", HostBound)],
         source: "chosen, not derived, see below",
         measure: measures::foreign_work,
@@ -261,7 +261,7 @@ pub const RULES: &[Rule] = &[
     Rule {
         name: "idle-work",
         condition: "CPU time of the contender outside of its turns, of one core",
-        side: Side::Above,
+        side: LimitSide::Above,
         limits: &[limit(0.01, "1 %", Fair), limit(0.05, "5 %", Degraded)],
         source: "the others have that much less of the core in their turns; the finding names the \
                  threads that used CPU",
@@ -270,7 +270,7 @@ pub const RULES: &[Rule] = &[
     Rule {
         name: "memory-pressure",
         condition: "time in which the contender waited for memory (PSI)",
-        side: Side::Above,
+        side: LimitSide::Above,
         limits: &[limit(0.02, "2 %", Degraded)],
         source: "its memory limit costs it time; the limit is part of the question",
         measure: measures::memory_pressure,
@@ -278,7 +278,7 @@ pub const RULES: &[Rule] = &[
     Rule {
         name: "quota-stalls",
         condition: "time throttled by the CPU quota",
-        side: Side::Above,
+        side: LimitSide::Above,
         limits: &[limit(0.01, "1 %", Fair)],
         source: "the quota is part of the question; less does not show in p99",
         measure: measures::quota_stalls,
@@ -288,7 +288,7 @@ pub const RULES: &[Rule] = &[
         condition: "CPU time of the contender, of its cores' time, with 16 requests in flight for \
                     each core and no other part full; in turns what other processes took of the \
                     cores counts too",
-        side: Side::Below,
+        side: LimitSide::Below,
         limits: &[limit(0.8, "80 %", Degraded)],
         source: "it waited for something that is not seen: locks, pools, a slow backend",
         measure: measures::nobody_full,
@@ -298,7 +298,7 @@ pub const RULES: &[Rule] = &[
         condition: "rise of requests per CPU time at the end of a warm-up until steady, in 10 s, \
                     or in turns from one quarter of them to the next; the best guess, where the \
                     noise excludes none",
-        side: Side::Above,
+        side: LimitSide::Above,
         limits: &[limit(rise::FLAT, "1 %", Degraded)],
         source: "the contender was not warm after the longest warm-up, see Warm-up",
         measure: measures::still_rising,
@@ -306,7 +306,7 @@ pub const RULES: &[Rule] = &[
     Rule {
         name: "warmth-unknown",
         condition: "the same rise, as far as the noise does not exclude it",
-        side: Side::Above,
+        side: LimitSide::Above,
         limits: &[limit(rise::EXCLUDED, "3 %", Fair)],
         source: "the longest warm-up was too short for so much noise",
         measure: measures::warmth_unknown,
@@ -317,7 +317,7 @@ pub const RULES: &[Rule] = &[
                     to the last, relative to the median of the other contenders, where the noise \
                     excludes none, and where more than half of it is there relative to the load \
                     generator's CPU time too",
-        side: Side::Above,
+        side: LimitSide::Above,
         limits: &[limit(rise::FLAT, "1 %", Degraded)],
         source: "the contender was not warm in the step, see Warm-up; what the host gives or takes \
                  is the same for all in a block",
@@ -326,7 +326,7 @@ pub const RULES: &[Rule] = &[
     Rule {
         name: "compiling",
         condition: "CPU time of compiler threads, of the contender's, in a measured step",
-        side: Side::Above,
+        side: LimitSide::Above,
         limits: &[limit(COMPILING_MAX, "5 %", Degraded)],
         source: "compiling is in the number, and what was compiled will be faster",
         measure: measures::compiling,
@@ -335,7 +335,7 @@ pub const RULES: &[Rule] = &[
         name: "keep-alive",
         condition: "reconnects that no failure explains, for each request, where connections \
                     must be kept",
-        side: Side::Above,
+        side: LimitSide::Above,
         limits: &[limit(0.01, "1 %", Degraded)],
         source: "the cost of connecting is in the number",
         measure: measures::keep_alive,
@@ -343,7 +343,7 @@ pub const RULES: &[Rule] = &[
     Rule {
         name: "delayed-acknowledgements",
         condition: "times that gather at 40 ms, four times as crowded as their surroundings",
-        side: Side::Above,
+        side: LimitSide::Above,
         limits: &[limit(0.005, "0.5 %", Degraded)],
         source: "TCP_DELACK_MIN; p99 is the kernel's wait",
         measure: measures::delayed_acknowledgements,
@@ -351,7 +351,7 @@ pub const RULES: &[Rule] = &[
     Rule {
         name: "retransmission-waits",
         condition: "times that gather at 200 ms, four times as crowded as their surroundings",
-        side: Side::Above,
+        side: LimitSide::Above,
         limits: &[limit(0.005, "0.5 %", Degraded)],
         source: "TCP_RTO_MIN; p99 is the kernel's wait",
         measure: measures::retransmission_waits,
@@ -359,7 +359,7 @@ pub const RULES: &[Rule] = &[
     Rule {
         name: "retransmissions",
         condition: "TCP segments sent again, of those sent in the contender's network",
-        side: Side::Above,
+        side: LimitSide::Above,
         limits: &[limit(0.001, "0.1 %", Degraded)],
         source: "as for errors",
         measure: measures::retransmissions,
@@ -368,7 +368,7 @@ pub const RULES: &[Rule] = &[
         name: "listen-queue",
         condition: "overflows of listen queues, dropped or repeated requests to connect, for each \
                     request",
-        side: Side::Above,
+        side: LimitSide::Above,
         limits: &[limit(0.0, "0", Fair), limit(0.001, "0.1 %", Degraded)],
         source: "as for errors; who is dropped waits for a second",
         measure: measures::listen_queue,

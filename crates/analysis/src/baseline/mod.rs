@@ -3,32 +3,32 @@
 //! Head and base of a contender are two cases of the session, so their numbers are those of the
 //! tables; ratios are those of the same sets.
 
-pub mod words;
+pub mod sentence;
 
-use bakeoff_model::baseline::{self, Baseline, Condition, Figure};
+use bakeoff_model::baseline::{self, Baseline, Condition, ConditionMetric};
 use bakeoff_model::plan::case_label;
 use bakeoff_model::record::Results;
 use bakeoff_model::totals::Totals;
-use bakeoff_model::validity::Verdict;
+use bakeoff_model::validity::FairnessVerdict;
 use bakeoff_stats::{
-    Better, Bounded, Budget, Criteria, Decision, Estimate, Sample, Sequential, Side,
+    Better, BoundSide, Bounded, Budget, Criteria, Decision, Estimate, Sample, Sequential,
     against_bounds, compare, log_ratios,
 };
 
 use super::benchmark::CaseData;
-use super::figures;
+use super::condition_metrics;
 use super::load::LoadAnalysis;
 use super::metric::Metric;
 use super::row::Row;
 use super::validity;
 
 /// Figures of head over base, in the order of tables.
-const COMPARED: [Figure; 5] = [
-    Figure::Slower,
-    Figure::Cpu,
-    Figure::P50,
-    Figure::P99,
-    Figure::Memory,
+const COMPARED: [ConditionMetric; 5] = [
+    ConditionMetric::Slower,
+    ConditionMetric::Cpu,
+    ConditionMetric::P50,
+    ConditionMetric::P99,
+    ConditionMetric::Memory,
 ];
 
 /// Everything about head and base.
@@ -39,7 +39,7 @@ pub struct AgainstBase {
     /// One for each contender with parameters and benchmark.
     pub cases: Vec<HeadAndBase>,
     /// Every condition on every one of them, in the same order.
-    pub judged: Vec<Judged>,
+    pub judged: Vec<JudgedCondition>,
     /// Contenders and benchmarks that took no part, a line each.
     pub left_out: Vec<String>,
 }
@@ -66,7 +66,7 @@ pub struct HeadAndBase {
 impl HeadAndBase {
     /// Returns the change of a figure, where both have it.
     #[must_use]
-    pub fn change(&self, figure: Figure) -> Option<&Change> {
+    pub fn change(&self, figure: ConditionMetric) -> Option<&Change> {
         self.changes.iter().find(|change| change.figure == figure)
     }
 }
@@ -75,7 +75,7 @@ impl HeadAndBase {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Change {
     /// Which one.
-    pub figure: Figure,
+    pub figure: ConditionMetric,
     /// Mean over the sets of the base.
     pub base: f64,
     /// The same of the head.
@@ -98,7 +98,7 @@ pub enum Outcome {
 
 /// A condition on a contender and a benchmark.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Judged {
+pub struct JudgedCondition {
     /// Which of [`AgainstBase::cases`].
     pub case: usize,
     /// The condition.
@@ -153,7 +153,7 @@ impl AgainstBase {
         decided && !self.cases.is_empty() && self.cases.iter().all(is_compared)
     }
 
-    fn is_settled(&self, judged: &Judged) -> bool {
+    fn is_settled(&self, judged: &JudgedCondition) -> bool {
         let case = &self.cases[judged.case];
         let is_measured = case.change(judged.condition.figure).is_some();
         judged.outcome != Outcome::Undecided || case.failure.is_some() || !is_measured
@@ -161,7 +161,7 @@ impl AgainstBase {
 
     fn throughputs_are_decided(&self) -> bool {
         let well = self.cases.iter().filter(|case| case.failure.is_none());
-        let changes = well.filter_map(|case| case.change(Figure::Slower));
+        let changes = well.filter_map(|case| case.change(ConditionMetric::Slower));
         let pairs = changes.map(|change| log_ratios(&change.samples.0, &change.samples.1));
         let pairs: Vec<Vec<f64>> = pairs.collect();
         let pairs: Vec<&[f64]> = pairs.iter().map(Vec::as_slice).collect();
@@ -170,7 +170,7 @@ impl AgainstBase {
     }
 
     /// The conditions on the case of that index.
-    pub fn judged_of(&self, case: usize) -> impl Iterator<Item = &Judged> {
+    pub fn judged_of(&self, case: usize) -> impl Iterator<Item = &JudgedCondition> {
         self.judged.iter().filter(move |judged| judged.case == case)
     }
 }
@@ -256,7 +256,7 @@ fn failure(load: &LoadAnalysis<'_>, head: usize, base_is_valid: bool) -> Option<
         return Some(format!("{runs} failed at {stage}: {message}"));
     }
     let row = load.summary.row(&case.label)?;
-    let invalid = row.validity().verdict() == Verdict::Invalid && base_is_valid;
+    let invalid = row.validity().verdict() == FairnessVerdict::Invalid && base_is_valid;
     validity::unranked(row.validity()).filter(|_| invalid)
 }
 
@@ -279,13 +279,13 @@ fn caveats(head: &Row, base: &Row) -> Vec<String> {
 /// Every figure that both have.
 fn changes(head: (&CaseData<'_>, &Row), base: (&CaseData<'_>, &Row)) -> Vec<Change> {
     let changes = COMPARED.iter().filter_map(|figure| {
-        let of = |(case, row)| figures::metric(*figure, case, row);
+        let of = |(case, row)| condition_metrics::metric(*figure, case, row);
         Some(change(*figure, (of(head)?, of(base)?)))
     });
     changes.collect()
 }
 
-fn change(figure: Figure, (head, base): (Metric, Metric)) -> Change {
+fn change(figure: ConditionMetric, (head, base): (Metric, Metric)) -> Change {
     // Only the ratio is wanted, which is the same whichever is better.
     let found = compare(&head.sample, &base.sample, &Criteria::new(Better::Lower));
     Change {
@@ -301,7 +301,7 @@ fn change(figure: Figure, (head, base): (Metric, Metric)) -> Change {
 type Test<'s> = (&'s Sample, &'s Sample, f64);
 
 /// Every condition on every case. All ratios are one family.
-fn judged(cases: &[HeadAndBase], conditions: &[Condition]) -> Vec<Judged> {
+fn judged(cases: &[HeadAndBase], conditions: &[Condition]) -> Vec<JudgedCondition> {
     let mut all: Vec<(usize, Condition, Option<Test<'_>>)> = Vec::new();
     for (index, case) in cases.iter().enumerate() {
         let each = conditions.iter();
@@ -313,7 +313,7 @@ fn judged(cases: &[HeadAndBase], conditions: &[Condition]) -> Vec<Judged> {
     let judged = all.into_iter().map(|(index, condition, test)| {
         let found = test.and_then(|_| found.next());
         let (outcome, sentence) = judge(&cases[index], &condition, found.as_ref(), family);
-        Judged {
+        JudgedCondition {
             case: index,
             condition,
             outcome,
@@ -328,7 +328,7 @@ fn test<'c>(case: &'c HeadAndBase, condition: &Condition) -> Option<Test<'c>> {
     let (head, base) = (&change.samples.0, &change.samples.1);
     let bound = condition.bound();
     Some(match condition.figure {
-        Figure::Slower => (base, head, bound),
+        ConditionMetric::Slower => (base, head, bound),
         _ => (head, base, bound),
     })
 }
@@ -339,26 +339,29 @@ fn judge(
     found: Option<&Bounded>,
     family: usize,
 ) -> (Outcome, String) {
-    if condition.figure == Figure::Errors {
+    if condition.figure == ConditionMetric::Errors {
         return match case.error_share {
             Some(share) if share > condition.bound() => {
-                (Outcome::Holds, words::errors(case, share, condition))
+                (Outcome::Holds, sentence::errors(case, share, condition))
             }
-            Some(share) => (Outcome::DoesNotHold, words::errors(case, share, condition)),
-            None => (Outcome::Undecided, words::not_judged(case, condition)),
+            Some(share) => (
+                Outcome::DoesNotHold,
+                sentence::errors(case, share, condition),
+            ),
+            None => (Outcome::Undecided, sentence::not_judged(case, condition)),
         };
     }
     let (Some(found), Some(change)) = (found, case.change(condition.figure)) else {
-        return (Outcome::Undecided, words::not_judged(case, condition));
+        return (Outcome::Undecided, sentence::not_judged(case, condition));
     };
     let outcome = match found.side {
-        Side::Above => Outcome::Holds,
-        Side::Below => Outcome::DoesNotHold,
-        Side::Undecided => Outcome::Undecided,
+        BoundSide::Above => Outcome::Holds,
+        BoundSide::Below => Outcome::DoesNotHold,
+        BoundSide::Undecided => Outcome::Undecided,
     };
     let among = found.alone_above.then_some(family);
     (
         outcome,
-        words::judged(case, change, condition, outcome, among),
+        sentence::judged(case, change, condition, outcome, among),
     )
 }

@@ -8,7 +8,7 @@ use crate::startup::StartupAnalysis;
 use crate::summary::BenchmarkSummary;
 
 /// The benchmarks of one session.
-pub struct Session<'s, 'r> {
+pub struct ClaimSession<'s, 'r> {
     pub(super) folder: &'s str,
     /// The round that was run, if it was one.
     pub(super) round: Option<&'s str>,
@@ -16,7 +16,7 @@ pub struct Session<'s, 'r> {
     starts: &'s [StartupAnalysis<'r>],
 }
 
-impl<'s, 'r> Session<'s, 'r> {
+impl<'s, 'r> ClaimSession<'s, 'r> {
     /// `folder` is where its documents are, relative to the report's; empty for the report's own.
     pub fn new(
         folder: &'s str,
@@ -39,7 +39,7 @@ pub(super) type Cases<'s, 'r> = Vec<(Option<&'s BenchmarkSummary>, &'s CaseData<
 /// The cases of a benchmark that a claim names. Start-up is also known from loaded runs, when no
 /// cold starts were made.
 pub(super) fn cases<'s, 'r>(
-    session: &Session<'s, 'r>,
+    session: &ClaimSession<'s, 'r>,
     claim: &Claim,
     benchmark: &str,
 ) -> Cases<'s, 'r> {

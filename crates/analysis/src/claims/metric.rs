@@ -5,7 +5,7 @@ use bakeoff_model::published::{Claim, Metric as ClaimMetric};
 use bakeoff_stats::{Better, Criteria, Sample};
 
 use super::cases::Cases;
-use super::verdict::Found;
+use super::verdict::ClaimResult;
 use crate::benchmark::{CaseData, RunData, StepData};
 use crate::gc;
 use crate::metric::{self, Metric, Wanted};
@@ -32,15 +32,15 @@ impl Measured {
     }
 }
 
-/// The figure that is read of a case: the metric, and at how many connections.
+/// The metric of a case that a claim is about, and at how many connections.
 #[derive(Clone, Copy)]
-pub(super) struct Figure {
+pub(super) struct ClaimedMetric {
     metric: ClaimMetric,
     at: Option<u32>,
     nth_step: u32,
 }
 
-impl Figure {
+impl ClaimedMetric {
     pub(super) fn of(claim: &Claim) -> Self {
         Self {
             metric: claim.metric,
@@ -63,7 +63,7 @@ impl Figure {
 pub(super) fn measured(
     summary: Option<&BenchmarkSummary>,
     case: &CaseData<'_>,
-    figure: Figure,
+    figure: ClaimedMetric,
 ) -> Result<Measured, Problem> {
     let found = measured_or_bound(summary, case, figure)?;
     match found.lower_bound {
@@ -75,7 +75,7 @@ pub(super) fn measured(
 fn measured_or_bound(
     summary: Option<&BenchmarkSummary>,
     case: &CaseData<'_>,
-    figure: Figure,
+    figure: ClaimedMetric,
 ) -> Result<Measured, Problem> {
     let label = case.label.clone();
     let none = || format!("{label} has no such number");
@@ -119,7 +119,7 @@ fn in_every_run(
 /// A metric in which failures count: they void no step of it.
 fn of_failures(
     case: &CaseData<'_>,
-    figure: Figure,
+    figure: ClaimedMetric,
     wanted: fn(u32) -> Wanted,
 ) -> Result<Metric, Problem> {
     let at = figure.at.unwrap_or_default();
@@ -130,7 +130,7 @@ fn of_failures(
 fn under_load(
     summary: &BenchmarkSummary,
     case: &CaseData<'_>,
-    figure: Figure,
+    figure: ClaimedMetric,
 ) -> Result<Metric, Problem> {
     let label = &case.label;
     let unranked = summary.unranked.iter().find(|one| one.label == *label);
@@ -175,12 +175,16 @@ fn warm_up_cpu_s(run: &RunData<'_>) -> Option<f64> {
 
 /// The figure of the case with this label, or why there is none. A session in which it was run
 /// without a number says more than one in which it was not.
-pub(super) fn named(cases: &Cases<'_, '_>, figure: Figure, label: &str) -> Result<Measured, Found> {
+pub(super) fn named(
+    cases: &Cases<'_, '_>,
+    figure: ClaimedMetric,
+    label: &str,
+) -> Result<Measured, ClaimResult> {
     let found = named_or_bound(cases, figure, label)?;
     match found.lower_bound {
-        true => Err(Found {
+        true => Err(ClaimResult {
             cases: 1,
-            ..Found::not_testable(found.is_a_bound())
+            ..ClaimResult::not_testable(found.is_a_bound())
         }),
         false => Ok(found),
     }
@@ -189,9 +193,9 @@ pub(super) fn named(cases: &Cases<'_, '_>, figure: Figure, label: &str) -> Resul
 /// The same, or a lower bound of it.
 pub(super) fn named_or_bound(
     cases: &Cases<'_, '_>,
-    figure: Figure,
+    figure: ClaimedMetric,
     label: &str,
-) -> Result<Measured, Found> {
+) -> Result<Measured, ClaimResult> {
     let (mut bound, mut why) = (None, None);
     for (summary, case) in cases.iter().filter(|(_, case)| case.label == label) {
         match measured_or_bound(*summary, case, figure) {
@@ -201,11 +205,11 @@ pub(super) fn named_or_bound(
         }
     }
     bound.ok_or_else(|| match why {
-        Some(why) => Found {
+        Some(why) => ClaimResult {
             cases: 1,
-            ..Found::not_testable(why.to_string())
+            ..ClaimResult::not_testable(why.to_string())
         },
-        None => Found::not_testable(format!("{label} was not run")),
+        None => ClaimResult::not_testable(format!("{label} was not run")),
     })
 }
 

@@ -2,8 +2,8 @@
 //! this session cannot test it. Comparisons are made inside one session only.
 
 mod cases;
+mod conditions;
 mod metric;
-mod test;
 mod verdict;
 
 use std::collections::BTreeSet;
@@ -14,10 +14,10 @@ use bakeoff_model::suite::Limits;
 
 use crate::number::{counted, significant};
 use cases::cases;
-use test::joined;
-use verdict::Found;
+use conditions::joined;
+use verdict::ClaimResult;
 
-pub use cases::Session;
+pub use cases::ClaimSession;
 pub use verdict::ClaimVerdict;
 
 /// A claim and the verdict on it.
@@ -44,7 +44,7 @@ pub struct ClaimRow {
 }
 
 /// All claims in the order of their file; none when nothing was published.
-pub fn claims(published: Option<&Published>, sessions: &[Session<'_, '_>]) -> Vec<ClaimRow> {
+pub fn claims(published: Option<&Published>, sessions: &[ClaimSession<'_, '_>]) -> Vec<ClaimRow> {
     let Some(published) = published else {
         return Vec::new();
     };
@@ -57,14 +57,14 @@ pub fn claims(published: Option<&Published>, sessions: &[Session<'_, '_>]) -> Ve
 }
 
 /// Claims that the results can judge, and the others of each source.
-pub struct Judged<'r> {
+pub struct JudgedClaims<'r> {
     /// The claims.
     pub rows: Vec<&'r ClaimRow>,
     /// Author and date of a source with its claims, in order of first appearance.
     pub untestable: Vec<(&'r str, Vec<&'r ClaimRow>)>,
 }
 
-impl<'r> Judged<'r> {
+impl<'r> JudgedClaims<'r> {
     /// Chooses the claims that are judged.
     pub fn of(all: &'r [ClaimRow]) -> Self {
         let untestable = |row: &&ClaimRow| row.verdict == ClaimVerdict::NotTestable;
@@ -120,15 +120,15 @@ pub fn limits_note(results: &Results) -> String {
 
 /// The claim in the session that says the most about it, the first of equals: of the sessions of
 /// its own round, where there are any.
-fn row(sessions: &[Session<'_, '_>], claim: &Claim, source: Option<&Source>) -> ClaimRow {
+fn row(sessions: &[ClaimSession<'_, '_>], claim: &Claim, source: Option<&Source>) -> ClaimRow {
     let is_its_round =
-        |one: &&Session<'_, '_>| claim.round.is_some() && one.round == claim.round.as_deref();
-    let mut of_round: Vec<&Session<'_, '_>> = sessions.iter().filter(is_its_round).collect();
+        |one: &&ClaimSession<'_, '_>| claim.round.is_some() && one.round == claim.round.as_deref();
+    let mut of_round: Vec<&ClaimSession<'_, '_>> = sessions.iter().filter(is_its_round).collect();
     let elsewhere = of_round.is_empty();
     if elsewhere {
         of_round.extend(sessions);
     }
-    let mut best = ("", Found::not_testable("there are no results"));
+    let mut best = ("", ClaimResult::not_testable("there are no results"));
     for (index, session) in of_round.into_iter().enumerate() {
         let found = tested(session, claim, source);
         if index == 0 || found.weight() > best.1.weight() {
@@ -168,7 +168,7 @@ fn row(sessions: &[Session<'_, '_>], claim: &Claim, source: Option<&Source>) -> 
 
 /// Returns the expected value, in numbers.
 fn expected(claim: &Claim) -> String {
-    let words = claim.metric.words(claim.at);
+    let words = claim.metric.describe(claim.at);
     let holds = match &claim.test {
         ClaimTest::Ratio {
             first,
@@ -228,18 +228,18 @@ fn bounded(bounds: Bounds) -> String {
     }
 }
 
-fn tested(session: &Session<'_, '_>, claim: &Claim, source: Option<&Source>) -> Found {
+fn tested(session: &ClaimSession<'_, '_>, claim: &Claim, source: Option<&Source>) -> ClaimResult {
     let of_benchmark = |name: &str| cases(session, claim, name);
     let cases = of_benchmark(&claim.benchmark);
     let Some(first) = cases.first() else {
-        return Found::not_testable(format!("the benchmark {} was not run", claim.benchmark));
+        return ClaimResult::not_testable(format!("the benchmark {} was not run", claim.benchmark));
     };
     let limits = first.1.runs.first().map(|run| run.records.begin.run.limits);
     let needed = &claim.same_limits;
     if let (Some(limits), Some(source)) = (limits, source)
         && !needed.iter().all(|kind| kind.same(&limits, &source.limits))
     {
-        return Found::not_testable(format!(
+        return ClaimResult::not_testable(format!(
             "limits differ: {} here, {} there",
             limits_text(&limits),
             limits_text(&source.limits)
@@ -253,20 +253,20 @@ fn tested(session: &Session<'_, '_>, claim: &Claim, source: Option<&Source>) -> 
         } => match &claim.second_benchmark {
             Some(benchmark) => {
                 let others = of_benchmark(benchmark);
-                test::ratio((&cases, &others), claim, (first, second), *expected)
+                conditions::ratio((&cases, &others), claim, (first, second), *expected)
             }
-            None => test::ratio((&cases, &cases), claim, (first, second), *expected),
+            None => conditions::ratio((&cases, &cases), claim, (first, second), *expected),
         },
         ClaimTest::Value {
             contender,
             expected,
-        } => test::value(&cases, claim, contender, *expected),
-        ClaimTest::Best { best, among } => test::best_of(&cases, claim, best, among),
-        ClaimTest::Order { order } => test::in_order(&cases, claim, order),
+        } => conditions::value(&cases, claim, contender, *expected),
+        ClaimTest::Best { best, among } => conditions::best_of(&cases, claim, best, among),
+        ClaimTest::Order { order } => conditions::in_order(&cases, claim, order),
         ClaimTest::Happens {
             contenders,
             happens,
-        } => return test::happens(&cases, claim, contenders, *happens),
+        } => return conditions::happens(&cases, claim, contenders, *happens),
     };
     match first.0 {
         Some(summary) if summary.void => found.void(),

@@ -48,7 +48,7 @@ impl ClaimVerdict {
 }
 
 /// The result of one session for one claim.
-pub(super) struct Found {
+pub(super) struct ClaimResult {
     pub(super) measured: String,
     pub(super) verdict: ClaimVerdict,
     pub(super) why: String,
@@ -56,7 +56,7 @@ pub(super) struct Found {
     pub(super) cases: usize,
 }
 
-impl Found {
+impl ClaimResult {
     pub(super) fn not_testable(why: impl Into<String>) -> Self {
         Self {
             measured: String::new(),

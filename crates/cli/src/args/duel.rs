@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::{AskedArgs, ClusterArgs, HostArgs, OutputArgs};
-use crate::commands::duel::side::Side;
+use crate::commands::duel::service::Side;
 use crate::values::Time;
 
 /// Examples below the help of `duel`.

@@ -7,7 +7,7 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 
 use super::ImportedArgs;
-use crate::commands::duel::side::Side;
+use crate::commands::duel::service::Side;
 use crate::values::RequestPath;
 
 /// Examples below the help of `init`.

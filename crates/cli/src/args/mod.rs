@@ -1,6 +1,5 @@
 //! The command line: names, shapes and the help of every command.
 
-mod asked;
 mod audit;
 mod bisect;
 mod cluster;
@@ -14,6 +13,7 @@ mod imported;
 mod init;
 mod load;
 mod servers;
+mod service_load;
 mod size;
 
 use std::ffi::OsString;
@@ -32,7 +32,6 @@ use crate::exit;
 use crate::formats;
 use crate::values::{Collector, RuntimeKind, Time, Undecided};
 
-pub(crate) use asked::AskedArgs;
 pub(crate) use audit::AuditArgs;
 pub(crate) use bisect::BisectArgs;
 pub(crate) use cluster::{ClusterArgs, KubernetesAction, KubernetesArgs};
@@ -42,6 +41,7 @@ pub(crate) use imported::ImportedArgs;
 pub(crate) use init::InitArgs;
 pub(crate) use load::LoadArgs;
 pub(crate) use servers::{NullServerArgs, ReplayArgs};
+pub(crate) use service_load::AskedArgs;
 pub(crate) use size::SizeArgs;
 
 /// Benchmarks web frameworks as services under real limits, and says how sure it is.

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use bakeoff_session::hint::hinted;
 use bakeoff_session::store::{results, suite_folder};
-use bakeoff_validity::audit::{self, Found, FoundKind};
+use bakeoff_validity::audit::{self, AuditFinding, FoundKind};
 
 use crate::args::AuditArgs;
 use crate::exit;
@@ -26,8 +26,8 @@ pub(crate) fn audit(args: &AuditArgs) -> anyhow::Result<u8> {
 }
 
 /// Returns the subjects of the audit of a folder, each with its findings.
-fn audits(folder: &Path) -> anyhow::Result<Vec<(String, Vec<Found>)>> {
-    let audited = |folder: &Path| -> anyhow::Result<(String, Vec<Found>)> {
+fn audits(folder: &Path) -> anyhow::Result<Vec<(String, Vec<AuditFinding>)>> {
+    let audited = |folder: &Path| -> anyhow::Result<(String, Vec<AuditFinding>)> {
         let records = results::read_records(folder)?;
         Ok((folder.display().to_string(), audit::results(&records)))
     };
@@ -49,7 +49,7 @@ fn audits(folder: &Path) -> anyhow::Result<Vec<(String, Vec<Found>)>> {
     Ok(vec![(name, audit::published(&published))])
 }
 
-fn write_found(output: &mut impl Write, name: &str, found: &[Found]) -> anyhow::Result<()> {
+fn write_found(output: &mut impl Write, name: &str, found: &[AuditFinding]) -> anyhow::Result<()> {
     writeln!(output, "{name}")?;
     if found.is_empty() {
         writeln!(output, "  nothing was found")?;
@@ -67,7 +67,7 @@ fn write_found(output: &mut impl Write, name: &str, found: &[Found]) -> anyhow::
         if of_kind().next().is_some() {
             writeln!(output, "  {title}:")?;
         }
-        for Found {
+        for AuditFinding {
             subject, sentence, ..
         } in of_kind()
         {

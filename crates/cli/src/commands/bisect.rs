@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use bakeoff_session::bisect::{self, Bisect};
 use bakeoff_session::clock;
 
-use super::{asked, series};
+use super::{series, service_load};
 use crate::args::BisectArgs;
 
 /// Runs the command.
@@ -22,7 +22,7 @@ pub(crate) fn order(args: &BisectArgs) -> anyhow::Result<Bisect> {
         let name = format!("bisect-{}", clock::now_compact());
         PathBuf::from("results").join(name)
     });
-    let duel = asked::duel(&args.asked)?;
+    let duel = service_load::duel(&args.asked)?;
     Ok(Bisect {
         good: args.range.good.clone(),
         bad: args.range.bad.clone(),

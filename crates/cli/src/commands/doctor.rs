@@ -96,7 +96,7 @@ async fn cluster_findings(settings: &ClusterSettings) -> Vec<Finding> {
     let found = &connected.cluster;
     let version = format!("{} of context {}", found.version(), found.context());
     let sharing = connected.placed.sharing();
-    let map = connected.placed.words();
+    let map = connected.placed.describe();
     let mut findings = vec![
         finding("kubernetes", true, version),
         finding("nodes", sharing.is_empty(), map),

@@ -3,10 +3,10 @@
 use std::io::Write as _;
 
 use bakeoff_base::text::counted;
-use bakeoff_session::duel::{Service, Side};
+use bakeoff_session::duel::{DuelService, ServiceSource};
 use bakeoff_session::hint::hinted;
 use bakeoff_session::init::{self, Init, Origin};
-use bakeoff_session::words;
+use bakeoff_session::shell_text;
 
 use super::imported;
 use crate::args::InitArgs;
@@ -51,7 +51,7 @@ pub(crate) fn init(args: &InitArgs) -> anyhow::Result<u8> {
             }
         }
     }
-    let folder = words::of_shell(&args.folder);
+    let folder = shell_text::of_shell(&args.folder);
     let runtime = runtime(&init.sides);
     writeln!(output, "{folder}: a suite; next:")?;
     if init.origin == Origin::Locations && init.sides.is_empty() {
@@ -72,11 +72,11 @@ fn origin(args: &InitArgs) -> anyhow::Result<Origin> {
 }
 
 /// The option that services of this kind need.
-fn runtime(sides: &[Side]) -> &'static str {
+fn runtime(sides: &[DuelService]) -> &'static str {
     match sides.first().map(|side| &side.service) {
-        None | Some(Service::Command(_)) => "",
-        Some(Service::Image(_) | Service::Compose(_)) => " --runtime docker",
-        Some(Service::Deployment(_)) => " --runtime kubernetes",
-        Some(Service::Url(_)) => " --runtime external",
+        None | Some(ServiceSource::Command(_)) => "",
+        Some(ServiceSource::Image(_) | ServiceSource::Compose(_)) => " --runtime docker",
+        Some(ServiceSource::Deployment(_)) => " --runtime kubernetes",
+        Some(ServiceSource::Url(_)) => " --runtime external",
     }
 }

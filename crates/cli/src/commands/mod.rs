@@ -1,7 +1,6 @@
 //! One module a command. A command turns its arguments into what a library wants, calls it and
 //! prints; it holds no rule of its own about what a number means.
 
-pub(crate) mod asked;
 pub(crate) mod audit;
 pub(crate) mod bisect;
 pub(crate) mod build;
@@ -26,6 +25,7 @@ pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod schema;
 mod series;
+pub(crate) mod service_load;
 pub(crate) mod shim;
 pub(crate) mod signals;
 pub(crate) mod size;

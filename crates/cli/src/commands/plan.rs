@@ -20,7 +20,7 @@ use bakeoff_session::selection;
 use bakeoff_session::stages::load_spec::{Loaded, SpecInput, load_spec};
 use bakeoff_session::store::suite_folder::{self, SuiteFolder};
 use bakeoff_session::testbed::{self, cluster};
-use bakeoff_session::together::{self, Abilities};
+use bakeoff_session::turn_requirements::{self, Abilities};
 
 use crate::args::PlanArgs;
 use crate::exit;
@@ -52,9 +52,9 @@ pub(crate) fn plan(args: &PlanArgs) -> anyhow::Result<u8> {
     } else {
         let mut settings = suite.backend_settings(plan.backend);
         settings.delay = plan.backend_delay.unwrap_or(settings.delay);
-        let together = together::note(&plan, host.memory_bytes);
+        let together = turn_requirements::note(&plan, host.memory_bytes);
         let places = places(&plan, &placement, args)?;
-        write_text(&mut output, &plan, &places, &settings.words())?;
+        write_text(&mut output, &plan, &places, &settings.describe())?;
         for line in together.iter().flat_map(|note| wrapped(note, 78)) {
             writeln!(output, "{line}")?;
         }
@@ -81,7 +81,7 @@ pub(crate) fn planned(
 ) -> anyhow::Result<Plan> {
     let selection = args.measured.selection(args.seed);
     let options = selection.plan_options(suite, round);
-    let (plan, _) = together::planned(suite, &options, host, |_| Vec::new())?;
+    let (plan, _) = turn_requirements::planned(suite, &options, host, |_| Vec::new())?;
     Ok(plan)
 }
 

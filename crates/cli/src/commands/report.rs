@@ -117,7 +117,7 @@ fn exchange(folder: &Path, files: &[bakeoff_report::Exchanged]) -> anyhow::Resul
     Ok(())
 }
 
-fn figures(folder: &Path, figures: &[bakeoff_report::Figure]) -> anyhow::Result<()> {
+fn figures(folder: &Path, figures: &[bakeoff_report::ChartFile]) -> anyhow::Result<()> {
     fs::create_dir_all(folder).with_context(|| format!("{}", folder.display()))?;
     for figure in figures {
         write_whole(&folder.join(&figure.file), figure.svg.as_bytes())?;

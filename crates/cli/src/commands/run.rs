@@ -1,12 +1,12 @@
 //! `bakeoff run`: a session, or all rounds of a suite, from arguments to an exit status.
 
 use anyhow::Context as _;
-use bakeoff_session::baseline::Against;
+use bakeoff_session::baseline::BaselineRequest;
 use bakeoff_session::clock;
-use bakeoff_session::opening::{NewSession, Order};
+use bakeoff_session::entry::run as run_session;
+use bakeoff_session::opening::{NewSession, SessionRequest};
 use bakeoff_session::options::SessionOptions;
-use bakeoff_session::run::run as run_session;
-use bakeoff_session::session::{Audience, Ended};
+use bakeoff_session::session::{Audience, SessionOutcome};
 use bakeoff_session::sitting::Sitting;
 
 use super::signals::interrupted;
@@ -28,23 +28,23 @@ pub(crate) fn run(args: RunArgs) -> anyhow::Result<u8> {
 }
 
 /// The exit status of a session that ended so.
-pub(super) fn status(ended: Ended) -> u8 {
+pub(super) fn status(ended: SessionOutcome) -> u8 {
     match ended {
-        Ended::Completed => exit::DONE,
-        Ended::ConditionHolds => exit::CONDITION,
-        Ended::WithFailures => exit::CHECK_FAILED,
-        Ended::Left => exit::LEFT,
-        Ended::Interrupted => exit::INTERRUPTED,
+        SessionOutcome::Completed => exit::DONE,
+        SessionOutcome::ConditionHolds => exit::CONDITION,
+        SessionOutcome::WithFailures => exit::CHECK_FAILED,
+        SessionOutcome::Left => exit::LEFT,
+        SessionOutcome::Interrupted => exit::INTERRUPTED,
     }
 }
 
 /// Returns the order that the arguments ask for.
-pub(crate) fn order(args: RunArgs) -> Order {
+pub(crate) fn order(args: RunArgs) -> SessionRequest {
     if let Some(folder) = args.resume {
         let cluster = args.measured.selection.cluster.settings();
-        return Order::Resume(folder, Box::new(cluster));
+        return SessionRequest::Resume(folder, Box::new(cluster));
     }
-    Order::Begin(Box::new(NewSession {
+    SessionRequest::Begin(Box::new(NewSession {
         selection: args
             .measured
             .selection(args.seed.unwrap_or_else(clock::fresh_seed)),
@@ -58,7 +58,7 @@ pub(crate) fn order(args: RunArgs) -> Order {
         suite: args.measured.selection.suite,
         out: args.out,
         round: args.round,
-        baseline: args.baseline.map(|name| Against {
+        baseline: args.baseline.map(|name| BaselineRequest {
             name,
             fail_if: args.fail_if,
             undecided_fails: args.undecided == Undecided::Fail,

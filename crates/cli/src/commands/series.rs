@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 use anyhow::Context as _;
-use bakeoff_session::session::{Audience, Ended};
+use bakeoff_session::session::{Audience, SessionOutcome};
 use bakeoff_session::store::recorder::refuse_session;
 
 use super::run::status;
@@ -17,7 +17,7 @@ use crate::output;
 pub(super) fn play(
     args: &OutputArgs,
     results: &Path,
-    sessions: impl AsyncFnOnce(&mut Audience<'_>) -> anyhow::Result<Ended>,
+    sessions: impl AsyncFnOnce(&mut Audience<'_>) -> anyhow::Result<SessionOutcome>,
 ) -> anyhow::Result<u8> {
     refuse_session(results)?;
     let runtime = tokio::runtime::Runtime::new().context("cannot start the async runtime")?;
@@ -29,7 +29,7 @@ pub(super) fn play(
             sitting: None,
         };
         let ended = sessions(&mut audience).await?;
-        if ended == Ended::Interrupted && !args.quiet {
+        if ended == SessionOutcome::Interrupted && !args.quiet {
             let folder = results.display();
             // A closed terminal is no reason to fail.
             let _ = writeln!(

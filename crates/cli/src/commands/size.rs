@@ -7,7 +7,7 @@ use bakeoff_session::duel::Duel;
 use bakeoff_session::hint::hinted;
 use bakeoff_session::size::{self, Prices, Size};
 
-use super::{asked, series};
+use super::{series, service_load};
 use crate::args::SizeArgs;
 
 /// Runs the command.
@@ -34,7 +34,7 @@ pub(crate) fn order(args: &SizeArgs) -> anyhow::Result<Size> {
         duel: Duel {
             sides: vec![args.side.0.clone()],
             compose_file: args.compose.clone(),
-            ..asked::duel(&args.asked)?
+            ..service_load::duel(&args.asked)?
         },
         rate_per_s: args.rate.0,
         slo: args.slo.clone(),

@@ -16,9 +16,9 @@ use bakeoff_session::flame;
 use bakeoff_session::hint::hinted;
 use bakeoff_session::options::{FarHosts, SessionOptions};
 use bakeoff_session::selection;
-use bakeoff_session::standing::Standing;
 use bakeoff_session::store::suite_folder;
 use bakeoff_session::testbed::{Testbed, TestbedOptions, builds};
+use bakeoff_session::up::Standing;
 
 use super::signals::interrupted;
 use super::verify::limits;

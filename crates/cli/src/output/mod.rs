@@ -6,14 +6,14 @@ pub(crate) mod documents;
 mod json;
 mod notes;
 mod otlp;
-mod pace;
 pub(crate) mod progress;
-mod set;
+mod running_ratios;
+mod set_lines;
 mod sizing;
-mod so_far;
 mod step_total;
 pub(crate) mod terminal;
 pub(crate) mod text;
+mod time_left;
 
 use bakeoff_session::event::Observer;
 

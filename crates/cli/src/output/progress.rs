@@ -11,17 +11,17 @@ use bakeoff_model::failure::Stage;
 use bakeoff_model::flame_graph::FlameOutcome;
 use bakeoff_model::plan::PlannedRun;
 use bakeoff_model::record::{IntervalRecord, Outcome, Record};
-use bakeoff_model::runs::RunsDecision;
+use bakeoff_model::run_count::RunsDecision;
 use bakeoff_session::contracts::GROUP;
 use bakeoff_session::event::{Event, Observer};
 
 use super::builds::Builds;
 use super::capacity;
 use super::notes::Notes;
-use super::pace::Pace;
-use super::set::SetProgress;
+use super::set_lines::SetProgress;
 use super::step_total::StepTotal;
 use super::text::{self, between, human, last_lines, wrapped};
+use super::time_left::Pace;
 
 /// The width of a line.
 const COLUMNS: usize = 80;

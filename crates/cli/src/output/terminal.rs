@@ -10,7 +10,7 @@ use bakeoff_base::text::counted;
 use bakeoff_session::bisect::{Bisection, Commit};
 use bakeoff_session::duel;
 use bakeoff_session::event::{Event, Observer};
-use bakeoff_session::words;
+use bakeoff_session::shell_text;
 
 use super::documents::{self, Watcher};
 use super::progress::Progress;
@@ -75,8 +75,8 @@ impl Observer for Terminal {
             Event::Interrupted { suite, resume } => writeln!(
                 output,
                 "\ninterrupted; go on with: bakeoff run {} --resume {}",
-                words::of_shell(suite),
-                words::of_shell(resume)
+                shell_text::of_shell(suite),
+                shell_text::of_shell(resume)
             )?,
             Event::SittingEnded {
                 suite,
@@ -92,8 +92,8 @@ impl Observer for Terminal {
                     "\nthe time is over; left: {}, {}; go on with: bakeoff run {} --resume {}",
                     counted(*runs as u64, "run"),
                     text::between(shortest, longest),
-                    words::of_shell(suite),
-                    words::of_shell(resume)
+                    shell_text::of_shell(suite),
+                    shell_text::of_shell(resume)
                 )?;
             }
             _ => {}

@@ -82,5 +82,5 @@ pub(crate) fn winner(qualification: &Qualification) -> String {
 
 /// One failed check as a line.
 pub(crate) fn check(record: &CheckRecord) -> String {
-    bakeoff_session::stages::run::describe(record)
+    bakeoff_session::stages::load_run::describe(record)
 }

@@ -2,7 +2,7 @@
 
 use bakeoff_base::problem::Problem;
 use bakeoff_grpc::Schema;
-use bakeoff_model::check::Answer;
+use bakeoff_model::check::ReceivedResponse;
 use bakeoff_model::grpc;
 use bakeoff_model::load::RequestSpec;
 
@@ -72,7 +72,7 @@ impl Call {
     ///
     /// # Errors
     /// The body is no message of the method.
-    pub(crate) fn decoded(&self, response: &Answer) -> Result<Answer, Problem> {
+    pub(crate) fn decoded(&self, response: &ReceivedResponse) -> Result<ReceivedResponse, Problem> {
         self.schema.decoded(&self.path, response.clone())
     }
 }

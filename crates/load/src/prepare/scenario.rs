@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bakeoff_base::problem::Problem;
-use bakeoff_model::check::Answer;
+use bakeoff_model::check::ReceivedResponse;
 use bakeoff_model::load::{self, LoadSpec, Protocol, RequestSpec};
 use bakeoff_model::scenario::{AfterFailure, Extract, Feed, Pause, Piece, RowOrder, pieces};
 
@@ -37,7 +37,7 @@ pub(crate) struct Script {
     go_on: bool,
     /// Users that began, in all threads of this part of the load.
     begun: Arc<AtomicU64>,
-    part: load::Part,
+    part: load::LoadPart,
     random: Random,
     /// The beginning of all unique texts of this thread.
     nonce: String,
@@ -46,7 +46,7 @@ pub(crate) struct Script {
 #[derive(Debug)]
 struct ScriptRequest {
     head: RequestHead,
-    body: Vec<Part>,
+    body: Vec<TemplatePiece>,
     /// The body's length has to be said.
     length: bool,
     pause: Pause,
@@ -61,7 +61,7 @@ struct ScriptRequest {
 #[derive(Debug)]
 enum RequestHead {
     /// Request line and headers.
-    Http1(Vec<Part>),
+    Http1(Vec<TemplatePiece>),
     /// Header fields in order.
     Http2(Vec<Line>),
 }
@@ -71,11 +71,11 @@ enum RequestHead {
 enum Line {
     /// The same for every user.
     Known(Field),
-    Filled(String, Vec<Part>),
+    Filled(String, Vec<TemplatePiece>),
 }
 
 #[derive(Debug)]
-enum Part {
+enum TemplatePiece {
     Text(Vec<u8>),
     Variable(usize, Encoding),
 }
@@ -263,7 +263,7 @@ impl Script {
         &self,
         request: usize,
         state: &mut UserState,
-        response: &Answer,
+        response: &ReceivedResponse,
     ) -> Result<(), Problem> {
         if self.cookies {
             take_cookies(&mut state.cookies, response);
@@ -339,17 +339,17 @@ fn script_request(
         pieces
             .into_iter()
             .map(|piece| match piece {
-                Piece::Text(text) => Ok(Part::Text(text.into_bytes())),
+                Piece::Text(text) => Ok(TemplatePiece::Text(text.into_bytes())),
                 Piece::Variable(name) => {
                     let known = names.iter().position(|known| *known == name);
                     let index = known.ok_or_else(|| {
                         wrong(format!("request {label}: the variable {name} has no value"))
                     })?;
                     needs.push(index);
-                    Ok(Part::Variable(index, encoding))
+                    Ok(TemplatePiece::Variable(index, encoding))
                 }
             })
-            .collect::<Result<Vec<Part>, LoadError>>()
+            .collect::<Result<Vec<TemplatePiece>, LoadError>>()
     };
     let (head, length) = if spec.target.protocol == Protocol::Http2 {
         let mut lines = Vec::new();
@@ -361,7 +361,7 @@ fn script_request(
             let parts = parts(&value, encoding)?;
             lines.push(match &parts[..] {
                 [] => Line::Known(fields.field(&name, "")),
-                [Part::Text(text)] => {
+                [TemplatePiece::Text(text)] => {
                     Line::Known(fields.field(&name, &String::from_utf8_lossy(text)))
                 }
                 _ => Line::Filled(name, parts),
@@ -378,7 +378,7 @@ fn script_request(
     };
     let body = match request.body.as_text() {
         Some(text) => parts(text, Encoding::Body)?,
-        None => vec![Part::Text(request.body.as_bytes().to_vec())],
+        None => vec![TemplatePiece::Text(request.body.as_bytes().to_vec())],
     };
     let extract = request
         .extract
@@ -395,11 +395,11 @@ fn script_request(
     })
 }
 
-fn write(parts: &[Part], state: &UserState, bytes: &mut Vec<u8>) {
+fn write(parts: &[TemplatePiece], state: &UserState, bytes: &mut Vec<u8>) {
     for part in parts {
         match part {
-            Part::Text(text) => bytes.extend_from_slice(text),
-            Part::Variable(index, encoding) => {
+            TemplatePiece::Text(text) => bytes.extend_from_slice(text),
+            TemplatePiece::Variable(index, encoding) => {
                 let value = state.values[*index].as_deref().unwrap_or_default();
                 write_value(value, *encoding, bytes);
             }
@@ -423,7 +423,7 @@ fn write_value(value: &str, encoding: Encoding, bytes: &mut Vec<u8>) {
 }
 
 /// Adds, replaces and removes cookies as the response says (RFC 6265, without dates and paths).
-fn take_cookies(cookies: &mut Vec<(String, String)>, response: &Answer) {
+fn take_cookies(cookies: &mut Vec<(String, String)>, response: &ReceivedResponse) {
     let given = response
         .headers
         .iter()

@@ -1,7 +1,7 @@
 //! Orders that make no sense, or that this engine cannot carry out: refused before anything is
 //! opened. Requests are checked where they are prepared.
 
-use bakeoff_model::load::{LoadSpec, Pace, Part, Protocol, RequestSpec, StepSpec, Target};
+use bakeoff_model::load::{LoadPart, LoadSpec, Pace, Protocol, RequestSpec, StepSpec, Target};
 use bakeoff_model::transport::Transport;
 
 use crate::error::LoadError;
@@ -106,7 +106,7 @@ fn check_sides(spec: &LoadSpec) -> Result<(), LoadError> {
 
 /// Refuses a part that a load does not have.
 fn check_part(spec: &LoadSpec) -> Result<(), LoadError> {
-    let Part { index, of } = spec.own_part();
+    let LoadPart { index, of } = spec.own_part();
     if index < of {
         return Ok(());
     }

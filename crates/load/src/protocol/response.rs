@@ -2,7 +2,7 @@
 //! its headers and body. Bodies that nothing will look at are counted and thrown away.
 
 use bakeoff_base::problem::Problem;
-use bakeoff_model::check::Answer;
+use bakeoff_model::check::ReceivedResponse;
 
 use super::sse::Events;
 
@@ -49,7 +49,7 @@ pub(crate) struct Response {
 
 #[derive(Debug, Default)]
 struct Captured {
-    response: Answer,
+    response: ReceivedResponse,
     too_long: bool,
 }
 
@@ -127,7 +127,7 @@ impl Response {
     ///
     /// # Errors
     /// A message, when its body was too long to be captured.
-    pub(crate) fn captured(&mut self) -> Option<Result<&Answer, Problem>> {
+    pub(crate) fn captured(&mut self) -> Option<Result<&ReceivedResponse, Problem>> {
         let captured = self.captured.as_mut();
         let captured = captured.filter(|_| self.capture != Capture::Nothing)?;
         if captured.too_long {

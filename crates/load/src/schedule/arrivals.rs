@@ -1,7 +1,7 @@
 //! When requests of open load are due, as data: an ascending sequence of times since the window
 //! opened. Pure and seeded, so that it can be tested without a clock and repeated exactly.
 
-use bakeoff_model::load::{Pace, Part, StepSpec};
+use bakeoff_model::load::{LoadPart, Pace, StepSpec};
 
 use crate::random::Random;
 use crate::shard::Shard;
@@ -13,7 +13,7 @@ use crate::shard::Shard;
 #[derive(Debug, Clone)]
 pub(crate) struct Arrivals {
     curve: Curve,
-    part: Part,
+    part: LoadPart,
     /// Connections of all parts.
     connections: u64,
     /// How many of its requests the part has had.
@@ -42,7 +42,7 @@ enum Curve {
 
 impl Arrivals {
     /// The arrivals of a part of a step; `None` for closed load, which has none.
-    pub(crate) fn new(step: &StepSpec, part: Part, seed: u64) -> Option<Self> {
+    pub(crate) fn new(step: &StepSpec, part: LoadPart, seed: u64) -> Option<Self> {
         let connections = u64::from(step.connections);
         let duration_ns = step.duration_ns;
         let curve = match step.pace {
@@ -195,7 +195,7 @@ impl ThreadArrivals {
 
 #[cfg(test)]
 mod tests {
-    use bakeoff_model::load::{LoadSpec, Pace, Part, StepSpec};
+    use bakeoff_model::load::{LoadPart, LoadSpec, Pace, StepSpec};
     use proptest::prelude::*;
 
     use super::{Arrivals, ThreadArrivals};
@@ -216,7 +216,7 @@ mod tests {
     }
 
     fn arrivals(pace: Pace, seconds: u64, seed: u64) -> Arrivals {
-        Arrivals::new(&step(pace, 1, seconds, 0), Part::WHOLE, seed).unwrap()
+        Arrivals::new(&step(pace, 1, seconds, 0), LoadPart::WHOLE, seed).unwrap()
     }
 
     /// Kolmogorov-Smirnov distance of the distances between requests to the exponential
@@ -298,9 +298,9 @@ mod tests {
                 let shard = Shard {
                     thread,
                     threads,
-                    part: Part::WHOLE,
+                    part: LoadPart::WHOLE,
                 };
-                let all = Arrivals::new(&step, Part::WHOLE, 7).unwrap();
+                let all = Arrivals::new(&step, LoadPart::WHOLE, 7).unwrap();
                 let mut share = ThreadArrivals::new(all, shard);
                 while let Some(at) = share.due_ns() {
                     found.push(at);
@@ -321,7 +321,7 @@ mod tests {
         assert_eq!(arrivals(ramp, 1, 0).count(), 0);
         assert_eq!(arrivals(Pace::Poisson { rate_per_s: 0.0 }, 1, 0).count(), 0);
         let pace = Pace::Constant { rate_per_s: 1e6 };
-        let bounded = Arrivals::new(&step(pace, 1, 1, 10), Part::WHOLE, 0).unwrap();
+        let bounded = Arrivals::new(&step(pace, 1, 1, 10), LoadPart::WHOLE, 0).unwrap();
         assert_eq!(bounded.count(), 10);
     }
 

@@ -5,7 +5,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use bakeoff_model::load::{ErrorClass, Pace, Part};
+use bakeoff_model::load::{ErrorClass, LoadPart, Pace};
 
 use crate::prepare::request::RenderedRequest;
 use crate::prepare::scenario::{Script, UserState};
@@ -230,5 +230,5 @@ pub(crate) struct SlotShare {
     /// How many there are.
     pub(crate) of_all: u64,
     /// Which of them are its own.
-    pub(crate) share: Part,
+    pub(crate) share: LoadPart,
 }

@@ -15,13 +15,13 @@ use crate::error::LoadError;
 
 /// The settings that all connections of a spec share.
 #[derive(Debug, Clone)]
-pub(crate) struct Settings {
+pub(crate) struct TlsSettings {
     client: Client,
     /// The protocol that the other side has to choose (ALPN, RFC 7301).
     required: Option<&'static [u8]>,
 }
 
-impl Settings {
+impl TlsSettings {
     /// Reads the certificates that are trusted. `None` without TLS.
     ///
     /// # Errors
@@ -54,12 +54,12 @@ impl Settings {
     ///
     /// # Errors
     /// A message, when the settings do not allow one.
-    pub(crate) fn session(&self) -> Result<Session, Problem> {
+    pub(crate) fn session(&self) -> Result<TlsSession, Problem> {
         let mut client =
             ClientConnection::new(self.client.config.clone(), self.client.name.clone())
                 .map_err(Problem::new)?;
         client.set_buffer_limit(None);
-        Ok(Session {
+        Ok(TlsSession {
             client,
             required: self.required,
             is_closed: false,
@@ -69,13 +69,13 @@ impl Settings {
 
 /// The TLS side of one connection.
 #[derive(Debug)]
-pub(crate) struct Session {
+pub(crate) struct TlsSession {
     client: ClientConnection,
     required: Option<&'static [u8]>,
     is_closed: bool,
 }
 
-impl Session {
+impl TlsSession {
     /// Whether requests cannot be sent yet.
     pub(crate) fn is_handshaking(&self) -> bool {
         self.client.is_handshaking()

@@ -2,7 +2,7 @@
 //! check before the load and the same check during the load cannot disagree.
 
 use bakeoff_base::problem::Problem;
-use bakeoff_model::check::{Answer, Expect};
+use bakeoff_model::check::{Expect, ReceivedResponse};
 use bakeoff_model::grpc;
 use bakeoff_model::load::{ErrorClass, LoadSpec, Protocol, TimeUnit};
 
@@ -12,7 +12,7 @@ use crate::protocol::response::{Capture, Response};
 use crate::random::Random;
 
 /// Whether a response is right; when it is not, why.
-pub(super) type Verdict = Result<(), (ErrorClass, String)>;
+pub(super) type ResponseCheck = Result<(), (ErrorClass, String)>;
 
 /// Which bodies are checked, and the checks of a thread.
 #[derive(Debug)]
@@ -74,7 +74,7 @@ impl BodyChecks {
 
     /// Whether a response is right: status and length always, the rest when it is captured.
     #[inline]
-    pub(super) fn verdict(&self, request: &Prepared, response: &mut Response) -> Verdict {
+    pub(super) fn verdict(&self, request: &Prepared, response: &mut Response) -> ResponseCheck {
         let status = response.status;
         if !request.allows(status) {
             let message = format!("status {status} for {}", request.name);
@@ -137,7 +137,11 @@ impl BodyChecks {
 }
 
 /// Holds a captured response against its expectation, that of a call by the message in it.
-fn evaluate(request: &Prepared, expect: &Expect, response: &Answer) -> Result<(), Problem> {
+fn evaluate(
+    request: &Prepared,
+    expect: &Expect,
+    response: &ReceivedResponse,
+) -> Result<(), Problem> {
     match &request.call {
         None => expect.evaluate(response),
         Some(call) => expect.evaluate(&call.decoded(response)?),

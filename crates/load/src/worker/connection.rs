@@ -6,7 +6,7 @@ use bakeoff_model::load::ErrorClass;
 use crate::protocol::any::AnyProtocol;
 use crate::protocol::event::ProtocolEvent;
 use crate::protocol::interface::Protocol as _;
-use crate::transport::tls::{Session, Settings};
+use crate::transport::tls::{TlsSession, TlsSettings};
 
 /// Longest pause before another attempt to connect, ns.
 const BACKOFF_NS_MAX: u64 = 1_000_000_000;
@@ -16,7 +16,7 @@ const BACKOFF_NS_MIN: u64 = 1_000_000;
 
 /// How far a connection is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stage {
+pub(super) enum ConnectionStage {
     /// It has no socket.
     Closed,
     /// Its socket is being connected.
@@ -35,7 +35,7 @@ pub(super) enum Stage {
 #[derive(Debug)]
 pub(super) struct Connection {
     /// How far it is.
-    pub(super) stage: Stage,
+    pub(super) stage: ConnectionStage,
     /// When it began to connect, monotonic ns.
     pub(super) since_ns: u64,
     /// Failures since the last complete response.
@@ -47,7 +47,7 @@ pub(super) struct Connection {
     /// The same at the look before.
     stalled: bool,
     /// Its TLS session, from the connected socket on.
-    pub(super) session: Option<Box<Session>>,
+    pub(super) session: Option<Box<TlsSession>>,
     /// The protocol.
     pub(super) protocol: AnyProtocol,
 }
@@ -56,7 +56,7 @@ impl Connection {
     /// A connection without a socket.
     pub(super) fn new(protocol: AnyProtocol) -> Self {
         Self {
-            stage: Stage::Closed,
+            stage: ConnectionStage::Closed,
             since_ns: 0,
             failures: 0,
             used: false,
@@ -69,14 +69,19 @@ impl Connection {
 
     /// Whether it was established and not closed since.
     pub(super) fn is_up(&self) -> bool {
-        matches!(self.stage, Stage::Established | Stage::Draining)
+        matches!(
+            self.stage,
+            ConnectionStage::Established | ConnectionStage::Draining
+        )
     }
 
     /// Whether it is on its way from no socket to its first request.
     pub(super) fn is_opening(&self) -> bool {
         matches!(
             self.stage,
-            Stage::Connecting | Stage::TlsHandshake | Stage::Handshake
+            ConnectionStage::Connecting
+                | ConnectionStage::TlsHandshake
+                | ConnectionStage::Handshake
         )
     }
 
@@ -85,7 +90,7 @@ impl Connection {
     pub(super) fn is_started(&self) -> bool {
         matches!(
             self.stage,
-            Stage::Handshake | Stage::Established | Stage::Draining
+            ConnectionStage::Handshake | ConnectionStage::Established | ConnectionStage::Draining
         )
     }
 
@@ -118,21 +123,21 @@ impl Connection {
     /// Its socket is connected: the TLS handshake is next, or the protocol.
     pub(super) fn connected(
         &mut self,
-        settings: Option<&Settings>,
+        settings: Option<&TlsSettings>,
         events: &mut Vec<ProtocolEvent>,
     ) {
-        match settings.map(Settings::session) {
+        match settings.map(TlsSettings::session) {
             None => self.start_protocol(events),
             Some(Ok(session)) => {
                 self.session = Some(Box::new(session));
-                self.stage = Stage::TlsHandshake;
+                self.stage = ConnectionStage::TlsHandshake;
             }
             Some(Err(message)) => fail_tls(message.to_string(), events),
         }
     }
 
     fn start_protocol(&mut self, events: &mut Vec<ProtocolEvent>) {
-        self.stage = Stage::Handshake;
+        self.stage = ConnectionStage::Handshake;
         if !self.protocol.start() {
             events.push(ProtocolEvent::Established);
         }
@@ -151,7 +156,7 @@ impl Connection {
         let Some(session) = &mut self.session else {
             return 0;
         };
-        let is_tls_handshake = self.stage == Stage::TlsHandshake;
+        let is_tls_handshake = self.stage == ConnectionStage::TlsHandshake;
         let result = session.feed(bytes, plain).and_then(|()| {
             let over = is_tls_handshake && !session.is_handshaking();
             if over {
@@ -177,7 +182,7 @@ impl Connection {
     /// The other side closed. Over TLS that may be the end of a response only after close_notify:
     /// otherwise the response may have been cut off.
     pub(super) fn end(&mut self, received_ns: u64, slots: usize, events: &mut Vec<ProtocolEvent>) {
-        if self.stage == Stage::TlsHandshake {
+        if self.stage == ConnectionStage::TlsHandshake {
             fail_tls("closed during the handshake".to_owned(), events);
             return;
         }
@@ -192,7 +197,7 @@ impl Connection {
     }
 
     fn early_close(&mut self, slots: usize) -> String {
-        if self.stage == Stage::Handshake {
+        if self.stage == ConnectionStage::Handshake {
             return "closed during the protocol's handshake".to_owned();
         }
         if slots > 1 {

@@ -10,7 +10,7 @@ use std::rc::Rc;
 use bakeoff_model::load::{ErrorClass, LoadSpec, MinMax};
 use rustix::io::Errno;
 
-use super::connection::{Connection, Stage};
+use super::connection::{Connection, ConnectionStage};
 use crate::payload::Payload;
 use crate::protocol::any::{AnyProtocol, slots};
 use crate::protocol::event::ProtocolEvent;
@@ -19,7 +19,7 @@ use crate::protocol::interface::Protocol as _;
 use crate::random::Random;
 use crate::transport::reactor::{Event, Reactor};
 use crate::transport::socket::{broken_class, connect_class};
-use crate::transport::tls::Settings;
+use crate::transport::tls::TlsSettings;
 
 /// One request in flight after the other. A connection has as many slots as it may have requests
 /// in flight.
@@ -64,7 +64,7 @@ struct Unread {
 #[derive(Debug)]
 pub(super) struct Setup {
     /// TLS, if the spec wants it.
-    pub(super) tls: Option<Settings>,
+    pub(super) tls: Option<TlsSettings>,
     /// The first request of WebSocket.
     pub(super) upgrade: Rc<[u8]>,
     /// Gives each protocol its seed.
@@ -247,7 +247,7 @@ impl<R: Reactor> Connections<R> {
     #[inline]
     pub(super) fn has_capacity(&mut self, connection: usize) -> bool {
         let connection = &mut self.all[connection];
-        connection.stage == Stage::Established && connection.protocol.has_capacity()
+        connection.stage == ConnectionStage::Established && connection.protocol.has_capacity()
     }
 
     /// Bytes that the kernel has taken and given so far.
@@ -272,7 +272,7 @@ impl<R: Reactor> Connections<R> {
     /// Begins to connect a closed one.
     pub(super) fn connect(&mut self, connection: usize, now: u64) {
         let one = &mut self.all[connection];
-        one.stage = Stage::Connecting;
+        one.stage = ConnectionStage::Connecting;
         one.since_ns = now;
         self.reactor.open(connection);
     }
@@ -280,14 +280,14 @@ impl<R: Reactor> Connections<R> {
     /// Its handshakes are over.
     pub(super) fn establish(&mut self, connection: usize) {
         let one = &mut self.all[connection];
-        one.stage = Stage::Established;
+        one.stage = ConnectionStage::Established;
         one.used = false;
         self.established += 1;
     }
 
     /// One that was established turned out not to be.
     pub(super) fn disestablish(&mut self, connection: usize) {
-        self.all[connection].stage = Stage::Handshake;
+        self.all[connection].stage = ConnectionStage::Handshake;
         self.established -= 1;
     }
 
@@ -295,11 +295,11 @@ impl<R: Reactor> Connections<R> {
     pub(super) fn close(&mut self, connection: usize) {
         let range = self.slots_of(connection);
         let one = &mut self.all[connection];
-        if one.stage == Stage::Closed {
+        if one.stage == ConnectionStage::Closed {
             return;
         }
         self.established -= u32::from(one.is_up());
-        one.stage = Stage::Closed;
+        one.stage = ConnectionStage::Closed;
         one.session = None;
         for slot in &mut self.slots[range] {
             self.in_flight -= u32::from(slot.in_flight);
@@ -448,7 +448,7 @@ impl<R: Reactor> Connections<R> {
             Event::End { received_ns } => one.end(received_ns, self.slots_each, events),
             Event::Broken(errno) => events.push(ProtocolEvent::Failed {
                 class: match one.stage {
-                    Stage::TlsHandshake => ErrorClass::Tls,
+                    ConnectionStage::TlsHandshake => ErrorClass::Tls,
                     _ => broken_class(errno),
                 },
                 message: std::io::Error::from(errno).to_string(),
@@ -475,7 +475,7 @@ impl<R: Reactor> Connections<R> {
             self.unread = Some(read);
         } else if one.is_session_closed() {
             one.end(read.received_ns, self.slots_each, events);
-        } else if read.ending && one.stage == Stage::Established {
+        } else if read.ending && one.stage == ConnectionStage::Established {
             events.push(ProtocolEvent::Draining);
         }
     }

@@ -3,7 +3,7 @@
 use bakeoff_model::load::ErrorClass;
 
 use super::Worker;
-use super::connection::Stage;
+use super::connection::ConnectionStage;
 use crate::clock::now_ns;
 use crate::protocol::interface::Protocol as _;
 use crate::tally::Failure;
@@ -21,7 +21,7 @@ impl<R: Reactor> Worker<'_, R> {
     /// timeout response before it closes), costs no request: another one is opened.
     pub(super) fn failed(&mut self, connection: usize, class: ErrorClass, message: String) {
         let one = self.connections.get(connection);
-        if one.stage == Stage::Closed {
+        if one.stage == ConnectionStage::Closed {
             return;
         }
         // The reason that the protocol gives the other side.
@@ -228,8 +228,8 @@ impl<R: Reactor> Worker<'_, R> {
     pub(super) fn begin_draining(&mut self, connection: usize) {
         let one = self.connections.get_mut(connection);
         match one.stage {
-            Stage::Established => one.stage = Stage::Draining,
-            Stage::Handshake => {
+            ConnectionStage::Established => one.stage = ConnectionStage::Draining,
+            ConnectionStage::Handshake => {
                 let message = "closed right after connecting";
                 self.fail_connection(connection, ErrorClass::EarlyClose, message);
             }
@@ -240,7 +240,7 @@ impl<R: Reactor> Worker<'_, R> {
     /// Replaces a draining connection once no request is in flight on it.
     pub(super) fn end_draining(&mut self, connection: usize) {
         let one = self.connections.get(connection);
-        if one.stage != Stage::Draining || self.connections.is_busy(connection) {
+        if one.stage != ConnectionStage::Draining || self.connections.is_busy(connection) {
             return;
         }
         if one.used {

@@ -22,7 +22,7 @@ mod turns;
 
 use std::collections::VecDeque;
 
-use bakeoff_model::load::{LoadSpec, Pace, Part};
+use bakeoff_model::load::{LoadPart, LoadSpec, Pace};
 use rustix::io::Errno;
 
 use crate::clock::now_ns;
@@ -37,10 +37,10 @@ use crate::schedule::{Position, Schedule};
 use crate::shard::Shard;
 use crate::shared::Stop;
 use crate::transport::reactor::Reactor;
-use crate::transport::tls::Settings;
+use crate::transport::tls::TlsSettings;
 use channels::{Ready, Report, WorkerChannels};
 use checks::BodyChecks;
-use connection::Stage;
+use connection::ConnectionStage;
 use connections::{Connections, Setup};
 use recorder::Recorder;
 
@@ -76,7 +76,7 @@ pub(crate) fn parts_of(spec: &LoadSpec) -> usize {
 }
 
 /// The number of a thread's connection among those of the whole load.
-fn number_of(share: Part, connection: usize) -> usize {
+fn number_of(share: LoadPart, connection: usize) -> usize {
     usize::try_from(share.number(connection as u64)).unwrap_or(connection)
 }
 
@@ -108,7 +108,7 @@ impl<'a, R: Reactor> Worker<'a, R> {
         reactor: R,
         requests: Requests,
         script: Option<Script>,
-        tls: Option<Settings>,
+        tls: Option<TlsSettings>,
     ) -> Self {
         let WorkerChannels {
             side,
@@ -180,7 +180,7 @@ impl<'a, R: Reactor> Worker<'a, R> {
         // Each attempt ends after the timeout; this bounds waiting in turn as well.
         let timeout_ns = self.spec.timeout_connect_ns;
         let deadline_ns = now_ns().saturating_add(timeout_ns.saturating_mul(PREPARE_TIMEOUTS_MAX));
-        let closed = |one: &usize| self.connections.get(*one).stage == Stage::Closed;
+        let closed = |one: &usize| self.connections.get(*one).stage == ConnectionStage::Closed;
         let mut fresh: VecDeque<usize> = (0..count).filter(closed).collect();
         let mut established = self.connections.established();
         let mut stall_ns = now_ns() + PREPARE_STALL_NS;

@@ -1,7 +1,7 @@
 //! Sending requests and taking responses.
 
 use super::Worker;
-use super::connection::Stage;
+use super::connection::ConnectionStage;
 use crate::clock::now_ns;
 use crate::protocol::event::ProtocolEvent;
 use crate::protocol::interface::Protocol as _;
@@ -52,7 +52,7 @@ impl<R: Reactor> Worker<'_, R> {
     fn settle(&mut self, connection: usize) {
         let last = self.responded.last();
         let responded = last.is_some_and(|index| self.connections.slot_of(*index).0 == connection);
-        if self.connections.get(connection).stage == Stage::Draining {
+        if self.connections.get(connection).stage == ConnectionStage::Draining {
             self.connections.flush(connection);
             self.end_draining(connection);
         } else if !responded {
@@ -90,7 +90,7 @@ impl<R: Reactor> Worker<'_, R> {
         let one = self.connections.get_mut(connection);
         one.failures = 0;
         if is_sending && one.protocol.needs_complete_requests() {
-            one.stage = Stage::Draining;
+            one.stage = ConnectionStage::Draining;
         }
         if in_window {
             self.count_response(connection, slot, received_ns);
@@ -181,10 +181,10 @@ impl<R: Reactor> Worker<'_, R> {
                 continue;
             }
             match self.connections.get(connection).stage {
-                Stage::Closed if self.is_wanted(connection) => {
+                ConnectionStage::Closed if self.is_wanted(connection) => {
                     self.connections.connect(connection, now);
                 }
-                Stage::Established => {
+                ConnectionStage::Established => {
                     self.pass_on(index, now);
                     self.connections.flush(connection);
                 }
@@ -227,8 +227,8 @@ impl<R: Reactor> Worker<'_, R> {
         while let Some(index) = self.schedule.users.as_mut()?.wake(now) {
             let (connection, _) = self.connections.slot_of(index);
             match self.connections.get(connection).stage {
-                Stage::Established => self.send_from(index, now_ns()),
-                Stage::Closed if self.spec.connects_on_arrival() => {
+                ConnectionStage::Established => self.send_from(index, now_ns()),
+                ConnectionStage::Closed if self.spec.connects_on_arrival() => {
                     self.connections.connect(connection, now_ns());
                 }
                 _ => {}

@@ -2,7 +2,7 @@
 
 use rustix::io::Errno;
 
-use super::connection::Stage;
+use super::connection::ConnectionStage;
 use super::{WAIT_NS_MAX, Worker};
 use crate::clock::now_ns;
 use crate::tally::TurnTally;
@@ -104,8 +104,8 @@ impl<R: Reactor> Worker<'_, R> {
         self.connections.forgive();
         for connection in 0..self.connections.len() {
             match self.connections.get(connection).stage {
-                Stage::Established => self.send_all(connection),
-                Stage::Closed => self.connections.retry_connection(connection, start_ns),
+                ConnectionStage::Established => self.send_all(connection),
+                ConnectionStage::Closed => self.connections.retry_connection(connection, start_ns),
                 _ => {}
             }
         }

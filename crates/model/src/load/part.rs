@@ -13,14 +13,14 @@ use super::LoadSpec;
 /// One of the parts of a load: what has a number that is `index` modulo `of`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Part {
+pub struct LoadPart {
     /// Which part, from 0.
     pub index: u32,
     /// How many there are.
     pub of: u32,
 }
 
-impl Part {
+impl LoadPart {
     /// The whole load as its only part.
     pub const WHOLE: Self = Self { index: 0, of: 1 };
 
@@ -94,7 +94,7 @@ impl LoadSpec {
     /// begun with the seed of the whole; all else is as it was, the steps too. The only part of a
     /// load is the load.
     #[must_use]
-    pub fn part(&self, part: Part) -> Self {
+    pub fn part(&self, part: LoadPart) -> Self {
         if part.of <= 1 {
             return self.clone();
         }
@@ -112,13 +112,13 @@ impl LoadSpec {
     /// The load specs of all parts of this load.
     #[must_use]
     pub fn parts(&self, of: u32) -> Vec<Self> {
-        let parts = (0..of).map(|index| self.part(Part { index, of }));
+        let parts = (0..of).map(|index| self.part(LoadPart { index, of }));
         parts.collect()
     }
 
     /// Which part of a load it is.
     #[must_use]
-    pub fn own_part(&self) -> Part {
-        self.part.unwrap_or(Part::WHOLE)
+    pub fn own_part(&self) -> LoadPart {
+        self.part.unwrap_or(LoadPart::WHOLE)
     }
 }

@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
 
 use super::source::{KeyPath, Reading};
-use crate::runs::{DIFFERENCE_MIN, PILOT_RUNS, Runs, RunsUntil};
+use crate::run_count::{DIFFERENCE_MIN, PILOT_RUNS, Runs, RunsUntil};
 use crate::slo;
 use crate::units::DurationText;
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Verdict;
+use super::FairnessVerdict;
 use crate::core_sharing::CoreSharing;
 use crate::load::ErrorClass;
 
@@ -256,22 +256,22 @@ pub enum Finding {
     /// Figures that should have been read and could not be.
     Unreadable {
         /// Which.
-        figures: Vec<Figure>,
+        figures: Vec<RequiredReading>,
     },
     /// Figures that records of this age do not have: not judged.
     NotRecorded {
         /// Which.
-        figures: Vec<Figure>,
+        figures: Vec<RequiredReading>,
     },
     /// Figures of a service that is not metered: not judged.
     NotMetered {
         /// Which.
-        figures: Vec<Figure>,
+        figures: Vec<RequiredReading>,
     },
     /// Part of a step's time slices have this verdict by themselves.
     PartOfTime {
         /// Their verdict, or a worse one.
-        slices: Verdict,
+        slices: FairnessVerdict,
         /// Share of the step's time.
         share: f64,
         /// The finding in the longest of them, a lower-case fragment.
@@ -293,12 +293,12 @@ pub struct ThreadShare {
     pub share: f64,
 }
 
-/// A figure that rules need.
+/// A reading that rules need.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
-pub enum Figure {
+pub enum RequiredReading {
     /// CPU time of the contender.
     ContenderCpu,
     /// Time in which the contender waited for memory.

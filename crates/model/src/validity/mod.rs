@@ -11,7 +11,7 @@ use bakeoff_base::problem::Problem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use finding::{Figure, Finding, ThreadShare};
+pub use finding::{Finding, RequiredReading, ThreadShare};
 
 /// The conclusion that a number allows, from best to worst: the worst reason decides. A broken load
 /// comes before a bottleneck, and the load generator before the backend and the host, because a
@@ -32,7 +32,7 @@ pub use finding::{Figure, Finding, ThreadShare};
     JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
-pub enum Verdict {
+pub enum FairnessVerdict {
     /// Nothing speaks against it.
     #[default]
     Fair,
@@ -50,7 +50,7 @@ pub enum Verdict {
     Invalid,
 }
 
-impl Verdict {
+impl FairnessVerdict {
     /// The verdict as files and people write it.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -81,7 +81,7 @@ impl Verdict {
     }
 }
 
-impl fmt::Display for Verdict {
+impl fmt::Display for FairnessVerdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }
@@ -110,7 +110,7 @@ impl Validity {
 
     /// A verdict with the words of an earlier version of bakeoff.
     #[must_use]
-    pub fn recorded(verdict: Verdict, evidence: &str) -> Self {
+    pub fn recorded(verdict: FairnessVerdict, evidence: &str) -> Self {
         let evidence = evidence.to_owned();
         Self::of(vec![Reason {
             verdict,
@@ -120,16 +120,16 @@ impl Validity {
 
     /// The verdict of its worst reason.
     #[must_use]
-    pub fn verdict(&self) -> Verdict {
+    pub fn verdict(&self) -> FairnessVerdict {
         self.reasons
             .first()
-            .map_or(Verdict::Fair, |reason| reason.verdict)
+            .map_or(FairnessVerdict::Fair, |reason| reason.verdict)
     }
 
     /// Whether nothing speaks against the number; there may be diagnostics.
     #[must_use]
     pub fn is_fair(&self) -> bool {
-        self.verdict() == Verdict::Fair
+        self.verdict() == FairnessVerdict::Fair
     }
 
     /// All reasons, the worst first. One whose verdict is fair is a diagnostic.
@@ -152,14 +152,14 @@ impl Validity {
 
     /// Returns the evidence against the number, a lower-case fragment each, the worst first.
     pub fn warnings(&self) -> impl Iterator<Item = String> + '_ {
-        let against = |reason: &&Reason| reason.verdict > Verdict::Fair;
+        let against = |reason: &&Reason| reason.verdict > FairnessVerdict::Fair;
         let against = self.reasons.iter().filter(against);
         against.map(|reason| reason.finding.to_string())
     }
 
     /// Diagnostics that do not speak against the number, a lower-case fragment each.
     pub fn diagnostics(&self) -> impl Iterator<Item = String> + '_ {
-        let diagnostics = |reason: &&Reason| reason.verdict == Verdict::Fair;
+        let diagnostics = |reason: &&Reason| reason.verdict == FairnessVerdict::Fair;
         self.reasons
             .iter()
             .filter(diagnostics)
@@ -181,7 +181,7 @@ impl fmt::Display for Validity {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Reason {
     /// Its meaning; `fair` for a diagnostic.
-    pub verdict: Verdict,
+    pub verdict: FairnessVerdict,
     /// The finding.
     #[serde(flatten)]
     pub finding: Finding,
@@ -191,7 +191,7 @@ pub struct Reason {
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.verdict {
-            Verdict::Fair => self.finding.fmt(f),
+            FairnessVerdict::Fair => self.finding.fmt(f),
             verdict => write_judged(f, verdict, &self.finding.to_string()),
         }
     }
@@ -199,7 +199,11 @@ impl fmt::Display for Reason {
 
 /// `host-bound: evidence`. Evidence that begins with the verdict (`host-bound in 20 % of the time`)
 /// does not repeat it.
-fn write_judged(f: &mut fmt::Formatter<'_>, verdict: Verdict, evidence: &str) -> fmt::Result {
+fn write_judged(
+    f: &mut fmt::Formatter<'_>,
+    verdict: FairnessVerdict,
+    evidence: &str,
+) -> fmt::Result {
     match evidence.starts_with(verdict.name()) {
         true => f.write_str(evidence),
         false => write!(f, "{verdict}: {evidence}"),
@@ -211,7 +215,7 @@ fn write_judged(f: &mut fmt::Formatter<'_>, verdict: Verdict, evidence: &str) ->
 #[schemars(rename = "Validity")]
 struct Written {
     /// The verdict of the worst reason.
-    validity: Verdict,
+    validity: FairnessVerdict,
     /// Format 1: what spoke against the number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     evidence: Option<String>,
@@ -277,24 +281,27 @@ impl TryFrom<Written> for Validity {
 mod tests {
     use std::collections::BTreeMap;
 
-    use super::{Finding, Reason, Validity, Verdict};
+    use super::{FairnessVerdict, Finding, Reason, Validity};
     use crate::load::ErrorClass;
 
-    fn reason(verdict: Verdict, finding: Finding) -> Reason {
+    fn reason(verdict: FairnessVerdict, finding: Finding) -> Reason {
         Reason { verdict, finding }
     }
 
     #[test]
     fn the_worst_reason_decides() {
         let diagnostic = reason(
-            Verdict::Fair,
+            FairnessVerdict::Fair,
             Finding::Retransmissions { resent: 1, sent: 9 },
         );
-        let steal = reason(Verdict::HostBound, Finding::Steal { share: 0.123 });
-        let missing = reason(Verdict::Unknown, Finding::Unreadable { figures: vec![] });
+        let steal = reason(FairnessVerdict::HostBound, Finding::Steal { share: 0.123 });
+        let missing = reason(
+            FairnessVerdict::Unknown,
+            Finding::Unreadable { figures: vec![] },
+        );
         assert!(Validity::of(vec![diagnostic.clone()]).is_fair());
         let validity = Validity::of(vec![diagnostic, missing, steal]);
-        assert_eq!(validity.verdict(), Verdict::HostBound);
+        assert_eq!(validity.verdict(), FairnessVerdict::HostBound);
         assert!(
             validity
                 .to_string()
@@ -320,7 +327,7 @@ mod tests {
             ended: 100,
             classes: BTreeMap::from([(ErrorClass::Reset, 29), (ErrorClass::Local, 1)]),
         };
-        let validity = Validity::of(vec![reason(Verdict::Invalid, errors)]);
+        let validity = Validity::of(vec![reason(FairnessVerdict::Invalid, errors)]);
         check(
             &serde_json::to_string(&validity).unwrap(),
             "invalid: 30 % of the requests failed (29 reset, 1 local of 100)",

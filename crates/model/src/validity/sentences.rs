@@ -5,9 +5,9 @@ use std::fmt;
 use bakeoff_base::number::as_f64;
 use bakeoff_base::text::counted;
 
-use super::{Figure, Finding};
+use super::{Finding, RequiredReading};
 
-impl fmt::Display for Figure {
+impl fmt::Display for RequiredReading {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::ContenderCpu => "the contender's CPU time",

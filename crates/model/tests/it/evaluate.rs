@@ -1,13 +1,13 @@
 //! Expectations against answers: what holds, and what exactly is said when it does not.
 
-use bakeoff_model::check::{Answer, Expect};
+use bakeoff_model::check::{Expect, ReceivedResponse};
 use bakeoff_model::json_path::JsonPath;
 use serde_json::{Value, json};
 
 /// Evaluates an expectation written as in a suite file; `None` when it holds.
 fn check(expect: &Value, status: u16, body: &str) -> Option<String> {
     let expect: Expect = serde_json::from_value(expect.clone()).unwrap();
-    let answer = Answer {
+    let answer = ReceivedResponse {
         status,
         grpc_status: None,
         headers: vec![(

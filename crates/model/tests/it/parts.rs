@@ -3,11 +3,11 @@
 
 use std::collections::BTreeSet;
 
-use bakeoff_model::load::{LoadSpec, Part, StepSpec};
+use bakeoff_model::load::{LoadPart, LoadSpec, StepSpec};
 use proptest::prelude::*;
 
-fn parts(of: u32) -> Vec<Part> {
-    (0..of).map(|index| Part { index, of }).collect()
+fn parts(of: u32) -> Vec<LoadPart> {
+    (0..of).map(|index| LoadPart { index, of }).collect()
 }
 
 fn spec(connections: &[u32], seed: u64) -> LoadSpec {
@@ -39,11 +39,11 @@ fn small_numbers_by_hand() {
     assert_eq!(of_five(0), [0, 0, 0, 0, 0]);
     assert_eq!(of_five(3), [1, 1, 1, 0, 0]);
     assert_eq!(of_five(64), [13, 13, 13, 13, 12]);
-    let second = Part { index: 1, of: 2 };
+    let second = LoadPart { index: 1, of: 2 };
     let requests: Vec<_> = (0..5).map(|nth| second.request(nth, 5)).collect();
     assert_eq!(requests, [1, 3, 6, 8, 11].map(Some));
-    assert_eq!(Part { index: 2, of: 3 }.request(0, 2), None);
-    assert_eq!(Part::WHOLE.share_of(u64::MAX), u64::MAX);
+    assert_eq!(LoadPart { index: 2, of: 3 }.request(0, 2), None);
+    assert_eq!(LoadPart::WHOLE.share_of(u64::MAX), u64::MAX);
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn seeds_of_parts_do_not_change() {
         .collect();
     assert_eq!(seeds, SEEDS_OF_42);
     assert_eq!(
-        spec(&[8], 42).part(Part { index: 2, of: 9 }).seed,
+        spec(&[8], 42).part(LoadPart { index: 2, of: 9 }).seed,
         SEEDS_OF_42[2]
     );
 }
@@ -72,7 +72,7 @@ proptest! {
     fn the_only_part_is_the_load(connections in 1_u32..5_000, seed: u64) {
         let whole = spec(&[connections], seed);
         prop_assert_eq!(whole.parts(1), vec![whole.clone()]);
-        prop_assert_eq!(whole.own_part(), Part::WHOLE);
+        prop_assert_eq!(whole.own_part(), LoadPart::WHOLE);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::time::Duration;
 use bakeoff_model::conditions::{BackendName, RuntimeKind};
 use bakeoff_model::load::{Pace, Protocol, WebSocket};
 use bakeoff_model::plan::{self, ChosenCase, Plan, PlanOptions, PlannedRun, RunKind};
-use bakeoff_model::runs::RunsUntil;
+use bakeoff_model::run_count::RunsUntil;
 use bakeoff_model::scenario::Pause;
 use bakeoff_model::scenario::Scenario;
 use bakeoff_model::suite::{Contender, StepOrder, Suite};

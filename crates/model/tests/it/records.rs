@@ -6,7 +6,7 @@ use bakeoff_model::core_sharing::CoreSharing;
 use bakeoff_model::load::{ErrorClass, TurnCount};
 use bakeoff_model::plan::RunKind;
 use bakeoff_model::record::{self, Moment, Others, Outcome, Record, Unloaded};
-use bakeoff_model::validity::Verdict;
+use bakeoff_model::validity::FairnessVerdict;
 
 /// A run as bakeoff wrote it in format 1. Later formats get fixtures of their own beside it.
 const FORMAT_1: &str = include_str!("fixtures/run-format-1.jsonl");
@@ -271,7 +271,7 @@ fn format_2_is_read() {
         interval.contender_after.as_ref().unwrap().log_lines,
         Some(44)
     );
-    assert_eq!(interval.validity.verdict(), Verdict::Invalid);
+    assert_eq!(interval.validity.verdict(), FairnessVerdict::Invalid);
     assert!(interval.validity.reasons().len() > 3);
 }
 

@@ -4,8 +4,8 @@ use crate::chart::curves::axis;
 use crate::chart::{Chart, Point, Scale, Series, Shape};
 use bakeoff_analysis::metric::Quantity;
 use bakeoff_analysis::number::{count, significant};
-use bakeoff_analysis::overhead::{Overhead, Share};
-use bakeoff_analysis::stated::StatedStep;
+use bakeoff_analysis::overhead::{BaselineShare, Overhead};
+use bakeoff_analysis::stated_step::StatedStep;
 
 const NOTE: &str = "The ratio of each contender to its baseline with the 95 % interval; a mark for \
     each benchmark, the line is at 100 %. Hollow: one of the two is not a fair number.";
@@ -23,7 +23,7 @@ pub(crate) fn of_overhead(overhead: &Overhead) -> Vec<Chart> {
         }
     }
     let at_steps = AT_STEPS.into_iter().zip(steps).map(|(id, step)| {
-        let title = format!("Percent of the baseline: requests/s {}", step.words());
+        let title = format!("Percent of the baseline: requests/s {}", step.describe());
         chart(overhead, id, title, Quantity::Throughput, |share| {
             share.step == *step
         })
@@ -50,9 +50,9 @@ fn chart(
     id: &'static str,
     title: String,
     quantity: Quantity,
-    is_wanted: impl Fn(&Share) -> bool,
+    is_wanted: impl Fn(&BaselineShare) -> bool,
 ) -> Chart {
-    let wanted: Vec<(&Share, Point)> = overhead
+    let wanted: Vec<(&BaselineShare, Point)> = overhead
         .shares
         .iter()
         .filter(|share| is_wanted(share))
@@ -104,7 +104,7 @@ fn chart(
 }
 
 /// The share of a quantity, its row still to be found.
-fn point(share: &Share, quantity: Quantity) -> Option<Point> {
+fn point(share: &BaselineShare, quantity: Quantity) -> Option<Point> {
     let place = Quantity::ALL.iter().position(|one| *one == quantity)?;
     let ratio = share.ratios[place].as_ref()?;
     let mut point = Point::new(ratio.ratio.point * 100.0, Some(0.0));
@@ -113,7 +113,7 @@ fn point(share: &Share, quantity: Quantity) -> Option<Point> {
     point.fair = ratio.validity.is_fair();
     let (own, other) = (significant(ratio.contender), significant(ratio.baseline));
     let (label, baseline, unit) = (&share.label, &share.baseline, quantity.unit());
-    let (at, verdict) = (share.step.words(), ratio.validity.name());
+    let (at, verdict) = (share.step.describe(), ratio.validity.name());
     let label = format!("{label} of {baseline}, {own} of {other} {unit} {at}, {verdict}");
     point.label = Some(label);
     Some(point)

@@ -7,7 +7,7 @@ use crate::chart::{Chart, Point, Scale, Series, Shape};
 use bakeoff_analysis::benchmark::{BenchmarkData, RunData};
 use bakeoff_analysis::metric::Quantity;
 use bakeoff_analysis::scaling::{Line, Scaling};
-use bakeoff_analysis::stated::StatedStep;
+use bakeoff_analysis::stated_step::StatedStep;
 
 const NOTE: &str = "Each line goes through the runs of one repetition, a run for each value. \
     Hollow: not a fair number.";
@@ -38,7 +38,7 @@ fn chart(
     step: &StatedStep,
 ) -> Chart {
     let (parameter, backend) = (&scaling.parameter, &benchmark.backend);
-    let (name, at) = (quantity.name(), step.words());
+    let (name, at) = (quantity.name(), step.describe());
     let series = scaling.lines.iter().enumerate();
     let series = series.flat_map(|(index, line)| of_line(benchmark, line, index, quantity, step));
     Chart {

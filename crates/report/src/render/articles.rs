@@ -6,13 +6,13 @@ use std::fmt::Write as _;
 
 use bakeoff_model::published::{Published, PublishedResult, Source};
 
-use super::figures::Figure;
+use super::chart_files::ChartFile;
 use crate::chart::published::is_like;
 use crate::chart::{self, Axis, Chart, Point, Scale, Series, Shape, svg};
 use bakeoff_analysis::LoadAnalysis;
 use bakeoff_analysis::RoundResults;
 use bakeoff_analysis::StartupAnalysis;
-use bakeoff_analysis::claims::{self, ClaimRow, Session, limits_text};
+use bakeoff_analysis::claims::{self, ClaimRow, ClaimSession, limits_text};
 use bakeoff_analysis::labels::step_labels;
 use bakeoff_analysis::metric::Metric;
 use bakeoff_analysis::number::{count, range, significant, significant_or_dash};
@@ -29,7 +29,7 @@ pub struct Article {
     /// The page.
     pub markdown: String,
     /// The figures of the page, in the folder of its name.
-    pub figures: Vec<Figure>,
+    pub figures: Vec<ChartFile>,
 }
 
 /// Returns a page for each source, in the order of their file. Of rounds that show a figure or a
@@ -43,9 +43,9 @@ pub fn articles(rounds: &[RoundResults]) -> Vec<Article> {
     let rounds: Vec<Round<'_>> = rounds.iter().map(Round::of).collect();
     let sessions = rounds.iter().map(|round| {
         let name = round.input.results.round.as_deref();
-        Session::new(&round.input.folder, name, &round.loads, &round.startups)
+        ClaimSession::new(&round.input.folder, name, &round.loads, &round.startups)
     });
-    let sessions: Vec<Session<'_, '_>> = sessions.collect();
+    let sessions: Vec<ClaimSession<'_, '_>> = sessions.collect();
     let claims = claims::claims(Some(published), &sessions);
     let sources = published.sources.iter();
     let page = |source| article(&rounds, published, &claims, source);
@@ -187,7 +187,7 @@ fn article(
                 kind.title, kind.title, source.name
             );
             let under = format!("dashed: {}, {}; {benchmark}", source.author, source.date);
-            figures.push(Figure {
+            figures.push(ChartFile {
                 file,
                 title: chart.title.clone(),
                 svg: svg::document(&chart, &under),

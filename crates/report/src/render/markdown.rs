@@ -15,7 +15,7 @@ use super::section::of_load;
 use super::table::{ranks, sets, starts};
 use super::turns;
 use bakeoff_analysis::Analysis;
-use bakeoff_analysis::claims::{Judged, limits_text, none_testable, untestable};
+use bakeoff_analysis::claims::{JudgedClaims, limits_text, none_testable, untestable};
 use bakeoff_analysis::failures::{FailedRun, Unranked};
 use bakeoff_analysis::number::significant;
 use bakeoff_analysis::startup::StartupSummary;
@@ -99,7 +99,7 @@ fn push_claims(text: &mut String, analysis: &Analysis<'_>) {
         return;
     }
     text.push_str("\n## Claims of others\n\n");
-    let judged = Judged::of(&analysis.claims);
+    let judged = JudgedClaims::of(&analysis.claims);
     if judged.rows.is_empty() {
         let _ = writeln!(text, "{}", none_testable(analysis.claims.len()));
         return;

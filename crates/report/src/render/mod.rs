@@ -3,11 +3,11 @@
 
 pub(crate) mod articles;
 pub(crate) mod baseline;
+pub(crate) mod chart_files;
+pub(crate) mod ci_summary;
 pub(crate) mod csv;
 pub(crate) mod exchange;
-pub(crate) mod figures;
 pub(crate) mod html;
-pub(crate) mod job;
 pub(crate) mod markdown;
 mod overhead;
 mod section;

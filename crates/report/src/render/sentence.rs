@@ -4,7 +4,7 @@
 use bakeoff_stats::{Comparison, Threshold, Verdict};
 
 use bakeoff_analysis::Analysis;
-use bakeoff_analysis::answer::findable;
+use bakeoff_analysis::conclusion::detectable;
 use bakeoff_analysis::control::VOID;
 use bakeoff_analysis::lower_bounds::LowerBound;
 use bakeoff_analysis::metric::Metric;
@@ -97,7 +97,7 @@ fn compared(best: &Row, next: &Row, comparison: &Comparison, threshold: &Thresho
             "{a} serves {ratio} times the requests per second of {b} {sure}{cost}, which is {VOID}"
         ),
         Verdict::Inconclusive => {
-            let difference = findable::found(&test, threshold);
+            let difference = detectable::found(&test, threshold);
             format!(
                 "{a} and {b} do not differ significantly: {ratio} times the requests per second \
                  {sure}{cost}; a difference of {difference} would have shown in four of five such \

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use bakeoff_analysis::{Analysis, AnalysisInput};
 use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::record::{Outcome, Results};
-use bakeoff_model::runs::{DecisionReason, FamilyDecision, RunsDecision, RunsUntil};
-use bakeoff_model::validity::{Validity, Verdict};
+use bakeoff_model::run_count::{DecisionReason, FamilyDecision, RunsDecision, RunsUntil};
+use bakeoff_model::validity::{FairnessVerdict, Validity};
 use bakeoff_report::{figures, html, markdown, terminal_table};
 
 use crate::synthetic::{self, Contender, contender};
@@ -173,7 +173,7 @@ fn every_figure_is_a_file_of_its_own() {
 #[test]
 fn a_lower_bound_above_the_fair_numbers_is_said_on_the_first_screen() {
     let bound = |name, peak| Contender {
-        validity: Validity::recorded(Verdict::HostBound, "all cores were busy"),
+        validity: Validity::recorded(FairnessVerdict::HostBound, "all cores were busy"),
         ..contender(name, peak, 50.0)
     };
     let contenders = [

@@ -1,10 +1,10 @@
 //! Contenders against what they were.
 
 use bakeoff_analysis::{Analysis, AnalysisInput, BaselineConclusion, Outcome};
-use bakeoff_model::baseline::{Baseline, Figure};
+use bakeoff_model::baseline::{Baseline, ConditionMetric};
 use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::record::{Outcome as Ended, Results};
-use bakeoff_model::runs::{DecisionReason, RunsDecision, RunsUntil};
+use bakeoff_model::run_count::{DecisionReason, RunsDecision, RunsUntil};
 use bakeoff_model::validity::{self, Validity};
 use bakeoff_report::{
     bigger_is_better, html, junit, markdown, smaller_is_better, summary_for_pull_request,
@@ -186,7 +186,7 @@ fn a_head_that_fails_fails_the_session_and_a_base_that_does_is_only_said() {
         let runs = results.runs.iter_mut();
         for run in runs.filter(|run| name.contains(run.begin.run.contender.as_str())) {
             for slice in &mut run.intervals {
-                slice.validity = Validity::recorded(validity::Verdict::Invalid, "stalled");
+                slice.validity = Validity::recorded(validity::FairnessVerdict::Invalid, "stalled");
             }
         }
         results
@@ -212,16 +212,16 @@ fn figures_are_those_of_both() {
     let analysis = analyse(&results);
     let case = &analysis.against_base.as_ref().unwrap().cases[0];
     assert_eq!((case.label.as_str(), case.error_share), ("shop", Some(0.0)));
-    let ratio = |figure: Figure| case.change(figure).unwrap().ratio.point;
-    assert!((ratio(Figure::Slower) - 0.91).abs() < 0.01);
-    assert!((ratio(Figure::Cpu) - 1.1).abs() < 0.01);
-    assert!(ratio(Figure::Memory) > 0.0);
+    let ratio = |figure: ConditionMetric| case.change(figure).unwrap().ratio.point;
+    assert!((ratio(ConditionMetric::Slower) - 0.91).abs() < 0.01);
+    assert!((ratio(ConditionMetric::Cpu) - 1.1).abs() < 0.01);
+    assert!(ratio(ConditionMetric::Memory) > 0.0);
     // Response times are those of the open load.
-    for figure in [Figure::P50, Figure::P99] {
+    for figure in [ConditionMetric::P50, ConditionMetric::P99] {
         let found = ratio(figure);
         assert!((found - 1.2).abs() < 0.02, "{figure:?} {found}");
     }
-    assert!(case.change(Figure::Errors).is_none());
+    assert!(case.change(ConditionMetric::Errors).is_none());
 }
 
 #[test]
@@ -369,7 +369,7 @@ fn ratios_of_sets_that_were_looked_at_have_intervals_for_every_look() {
     let looked = sequential(fixed.clone(), 6, DecisionReason::ConditionsDecided);
     let interval = |results: &Results| {
         let against = analyse(results).against_base.unwrap();
-        let change = against.cases[0].change(Figure::Slower).unwrap();
+        let change = against.cases[0].change(ConditionMetric::Slower).unwrap();
         (
             change.ratio.interval.unwrap(),
             against.judged[0].sentence.clone(),

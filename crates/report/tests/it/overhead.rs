@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use bakeoff_analysis::{Analysis, AnalysisInput, Quantity, Ratio, Share};
+use bakeoff_analysis::{Analysis, AnalysisInput, BaselineShare, Quantity, Ratio};
 use bakeoff_model::load::Pace;
 use bakeoff_model::record::Results;
 use bakeoff_model::suite::Step;
-use bakeoff_model::validity::{Validity, Verdict};
+use bakeoff_model::validity::{FairnessVerdict, Validity};
 use bakeoff_report::{benchmarks_csv, html, markdown, overhead_csv, terminal_table};
 use serde_json::Value;
 
@@ -71,13 +71,13 @@ fn analyse(results: &Results) -> Analysis<'_> {
     Analysis::of(&AnalysisInput::new(results, "Synthetic overhead"))
 }
 
-fn share<'a>(analysis: &'a Analysis<'_>, label: &str, step: &str) -> &'a Share {
+fn share<'a>(analysis: &'a Analysis<'_>, label: &str, step: &str) -> &'a BaselineShare {
     let mut shares = analysis.overheads[0].shares.iter();
     let found = shares.find(|share| share.label == label && share.step.label == step);
     found.unwrap_or_else(|| panic!("{label} at {step}"))
 }
 
-fn ratio(share: &Share, quantity: Quantity) -> &Ratio {
+fn ratio(share: &BaselineShare, quantity: Quantity) -> &Ratio {
     let place = Quantity::ALL.iter().position(|one| *one == quantity);
     share.ratios[place.unwrap()].as_ref().unwrap()
 }
@@ -186,14 +186,14 @@ fn a_step_without_a_valid_number_has_no_percentage() {
             .iter_mut()
             .filter(|slice| slice.connections == 1)
         {
-            slice.validity = Validity::recorded(Verdict::Invalid, "stalled");
+            slice.validity = Validity::recorded(FairnessVerdict::Invalid, "stalled");
         }
         for slice in run
             .intervals
             .iter_mut()
             .filter(|slice| slice.connections == 128)
         {
-            slice.validity = Validity::recorded(Verdict::HostBound, "shared");
+            slice.validity = Validity::recorded(FairnessVerdict::HostBound, "shared");
         }
     }
     let analysis = analyse(&results);
@@ -202,7 +202,7 @@ fn a_step_without_a_valid_number_has_no_percentage() {
         [None, None, None]
     );
     let bound = ratio(share(&analysis, "fast/layer", "128"), Quantity::Throughput);
-    assert_eq!(bound.validity.verdict(), Verdict::HostBound);
+    assert_eq!(bound.validity.verdict(), FairnessVerdict::HostBound);
     let text = terminal_table(&analysis, 80);
     assert!(
         text.contains("! one of the two is not a fair number"),

@@ -10,7 +10,7 @@ use bakeoff_model::published::{
 };
 use bakeoff_model::record::Results;
 use bakeoff_model::suite::{Limits, Step};
-use bakeoff_model::validity::{Validity, Verdict};
+use bakeoff_model::validity::{FairnessVerdict, Validity};
 use bakeoff_report::{articles, csv, html, markdown, terminal_table};
 
 use crate::synthetic::{self, Contender, Fault, contender};
@@ -232,7 +232,10 @@ fn a_lower_bound_leaves_one_side_of_a_ratio_open() {
         claim(Metric::PeakThroughput, None, ratio(first, second, least))
     };
     let mut bound = three();
-    bound[0].validity = Validity::recorded(Verdict::GeneratorBound, "the load generator was busy");
+    bound[0].validity = Validity::recorded(
+        FairnessVerdict::GeneratorBound,
+        "the load generator was busy",
+    );
     let first = || results(&bound, 4);
     let (fast, slow) = ("synthetic-fast", "synthetic-slow");
     let not = ClaimVerdict::NotTestable;
@@ -253,7 +256,7 @@ fn a_lower_bound_leaves_one_side_of_a_ratio_open() {
     check(first(), equal, not, &["generator-bound", "lower bound"]);
 
     let mut both = bound.clone();
-    let host = Validity::recorded(Verdict::HostBound, "the host was full");
+    let host = Validity::recorded(FairnessVerdict::HostBound, "the host was full");
     let slow_one = both.iter_mut().find(|one| one.name == slow).unwrap();
     slow_one.validity = host;
     check(

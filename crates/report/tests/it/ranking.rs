@@ -98,7 +98,10 @@ fn bound_numbers_have_a_table_of_their_own() {
     let analysis = analyse(synthetic::results());
     let closest = &analysis.loads[1].summary;
     assert_eq!(labels(&analysis, 1, 0), [(1, false, "synthetic-slow")]);
-    assert_eq!(closest.tables[1].verdict, validity::Verdict::HostBound);
+    assert_eq!(
+        closest.tables[1].verdict,
+        validity::FairnessVerdict::HostBound
+    );
     assert!(closest.tables[1].title.contains("this host only"));
     // One run each: nothing is known of their order.
     assert_eq!(
@@ -126,7 +129,7 @@ fn of(contenders: &[Contender], runs: u32) -> Results {
 fn an_invalid_step_is_no_peak() {
     let mut results = of(&[contender("synthetic", 1000.0, 1000.0)], 2);
     let invalid = Validity::recorded(
-        validity::Verdict::Invalid,
+        validity::FairnessVerdict::Invalid,
         "17 of 256 connections were really open",
     );
     for interval in &mut results.runs[1].intervals {
@@ -159,11 +162,11 @@ fn a_tenth_of_the_time_is_enough() {
         .iter_mut()
         .find(|i| i.connections == 256)
         .unwrap();
-    interval.validity = Validity::recorded(validity::Verdict::GeneratorBound, "99 %");
+    interval.validity = Validity::recorded(validity::FairnessVerdict::GeneratorBound, "99 %");
     let analysis = analyse(&results);
     assert_eq!(
         analysis.loads[0].summary.tables[0].verdict,
-        validity::Verdict::GeneratorBound
+        validity::FairnessVerdict::GeneratorBound
     );
 }
 
@@ -220,7 +223,7 @@ fn mixed_suites_and_missing_limits_are_said_first() {
 }
 
 /// Two runs in which one slice of four with so many connections has that verdict.
-fn with_verdict(connections: u32, verdict: validity::Verdict) -> Results {
+fn with_verdict(connections: u32, verdict: validity::FairnessVerdict) -> Results {
     let mut results = of(&[contender("synthetic", 1100.0, 1000.0)], 2);
     let mut slices = results.runs[0].intervals.iter_mut();
     let slice = slices.find(|slice| slice.connections == connections);
@@ -230,13 +233,13 @@ fn with_verdict(connections: u32, verdict: validity::Verdict) -> Results {
 
 #[test]
 fn every_metric_has_the_verdict_of_its_own_steps() {
-    let results = with_verdict(64, validity::Verdict::HostBound);
+    let results = with_verdict(64, validity::FairnessVerdict::HostBound);
     let analysis = analyse(&results);
     let table = &analysis.loads[0].summary.tables[0];
     let row = &table.rows[0];
     assert_eq!(
         table.verdict,
-        validity::Verdict::Fair,
+        validity::FairnessVerdict::Fair,
         "the peak is elsewhere"
     );
     assert_eq!(row.throughput.steps, ["256"]);
@@ -292,7 +295,7 @@ fn a_number_is_the_same_in_all_documents() {
 
 #[test]
 fn a_step_that_is_not_valid_gives_no_numbers() {
-    let results = with_verdict(64, validity::Verdict::Invalid);
+    let results = with_verdict(64, validity::FairnessVerdict::Invalid);
     let analysis = analyse(&results);
     let row = &analysis.loads[0].summary.tables[0].rows[0];
     assert!(row.cpu_us.is_none() && row.memory_mib.is_none());
@@ -301,7 +304,7 @@ fn a_step_that_is_not_valid_gives_no_numbers() {
     assert!(html(&analysis).contains("latencies, CPU per request and memory: invalid in 25 %"));
     assert!(markdown(&analysis).contains("| – \\! | – \\! | – \\! |"));
     // What is wrong elsewhere is no matter.
-    let results = with_verdict(2, validity::Verdict::Invalid);
+    let results = with_verdict(2, validity::FairnessVerdict::Invalid);
     let analysis = analyse(&results);
     let row = &analysis.loads[0].summary.tables[0].rows[0];
     assert!(row.cpu_us.is_some() && row.stated.is_fair());
@@ -347,7 +350,7 @@ fn stated_step(steps: &[(u32, Pace, bool)]) -> Option<String> {
     };
     let analysis = analyse(&results);
     let stated = analysis.loads[0].summary.stated.as_ref();
-    stated.map(StatedStep::words)
+    stated.map(StatedStep::describe)
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use bakeoff_analysis::{Analysis, AnalysisInput};
 use bakeoff_model::conditions::RuntimeKind;
 use bakeoff_model::record::Results;
-use bakeoff_model::validity::{Validity, Verdict};
+use bakeoff_model::validity::{FairnessVerdict, Validity};
 use bakeoff_report::sentence;
 
 use crate::synthetic::{Contender, contender, run};
@@ -111,7 +111,7 @@ fn one_that_is_left_is_no_comparison() {
 /// A contender whose numbers are bounded by the host.
 fn bound(name: &'static str, peak: f64) -> Contender {
     Contender {
-        validity: Validity::recorded(Verdict::HostBound, "all cores were busy"),
+        validity: Validity::recorded(FairnessVerdict::HostBound, "all cores were busy"),
         ..contender(name, peak, 50.0)
     }
 }

@@ -18,7 +18,7 @@ use bakeoff_model::record::{
 use bakeoff_model::resource::{Memory, ResourceSample, Throttling};
 use bakeoff_model::suite::{Limits, ReplaySettings, Step};
 use bakeoff_model::transport::Transport;
-use bakeoff_model::validity::{Validity, Verdict};
+use bakeoff_model::validity::{FairnessVerdict, Validity};
 
 const SECOND: u64 = 1_000_000_000;
 const MIB: u64 = 1 << 20;
@@ -88,7 +88,7 @@ fn make_results() -> Results {
     };
     let bound = |one: Contender| Contender {
         validity: Validity::recorded(
-            Verdict::HostBound,
+            FairnessVerdict::HostBound,
             "contender, load generator and backend used 1.93 of 2 cores",
         ),
         ..one

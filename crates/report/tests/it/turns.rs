@@ -189,7 +189,7 @@ pub(crate) fn invalidate(results: &mut Results, run: usize, block: u32) {
         .iter_mut()
         .find(|slice| !slice.warm_up && slice.load.slice == block)
         .unwrap();
-    slice.validity = Validity::recorded(validity::Verdict::Invalid, "stalled");
+    slice.validity = Validity::recorded(validity::FairnessVerdict::Invalid, "stalled");
 }
 
 /// A host whose speed goes up and down by two thirds within minutes.

@@ -3,7 +3,7 @@
 use bakeoff_analysis::{Analysis, AnalysisInput};
 use bakeoff_model::record::{Qualification, Results};
 use bakeoff_model::suite::{Winner, WinnerRule};
-use bakeoff_model::validity::{Validity, Verdict};
+use bakeoff_model::validity::{FairnessVerdict, Validity};
 use bakeoff_report::{html, markdown};
 
 use crate::synthetic::{self, Contender, Fault, contender};
@@ -121,7 +121,7 @@ fn who_cannot_win_is_named_with_the_reason() {
     let mut wrong = contender("synthetic-wrong", 20_000.0, 10.0);
     wrong.fault = Fault::WrongResponse;
     let mut bound = contender("synthetic-bound", 100.0, 900.0);
-    bound.validity = Validity::recorded(Verdict::HostBound, "others worked");
+    bound.validity = Validity::recorded(FairnessVerdict::HostBound, "others worked");
     let all = [contender("synthetic-good", 6000.0, 200.0), wrong, bound];
     let found = decided(&all, 4, WinnerRule::PeakThroughput, None);
     check(

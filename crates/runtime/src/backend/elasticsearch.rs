@@ -22,9 +22,9 @@ use crate::build::{self, BuildOptions, Built};
 use crate::http::ask;
 use crate::process::ProcessRuntime;
 
-use super::count::Counter;
-use super::data;
+use super::elasticsearch_data;
 use super::options::{BackendOptions, Elasticsearch};
+use super::request_count::Counter;
 use super::running::{Backend, address, spec, started};
 
 const NAME: &str = "elasticsearch";
@@ -75,7 +75,9 @@ async fn built(own: &Elasticsearch) -> Result<Built, Problem> {
 }
 
 async fn fill(node: SocketAddr, folder: &Path, warm_up: Duration) -> Result<(), Problem> {
-    let documents = data::load(node, folder).await.map_err(failed)?;
+    let documents = elasticsearch_data::load(node, folder)
+        .await
+        .map_err(failed)?;
     warm(node, documents, warm_up).await;
     Ok(())
 }

@@ -4,13 +4,13 @@
 //! that it is metered, confined and removed like a contender. Which backend a suite wants, on
 //! which cores and for how long is the session's business.
 
-mod count;
-mod data;
 mod databases;
 pub mod elasticsearch;
+mod elasticsearch_data;
 mod options;
 pub(crate) mod postgres;
 pub(crate) mod psql;
+mod request_count;
 mod running;
 mod server;
 mod sessions;

@@ -18,9 +18,9 @@ use crate::api::{
 use crate::log::last_lines;
 use crate::process::ProcessRuntime;
 
-use super::count::Counter;
 use super::databases::Databases;
 use super::options::BackendOptions;
+use super::request_count::Counter;
 use super::sessions;
 
 /// Pause between two looks at a starting backend.

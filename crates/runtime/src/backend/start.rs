@@ -7,10 +7,10 @@ use bakeoff_replay::Recording;
 
 use crate::process::ProcessRuntime;
 
-use super::count::Counter;
 use super::elasticsearch;
 use super::options::{BackendKind, BackendOptions, ReplayProcess};
 use super::postgres;
+use super::request_count::Counter;
 use super::running::{Backend, address, spec, started};
 
 /// How long the replay backend may take until it accepts connections.

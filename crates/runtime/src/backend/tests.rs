@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use bakeoff_model::check::Answer;
+use bakeoff_model::check::ReceivedResponse;
 use bakeoff_model::delay::Delay;
 use bakeoff_model::suite::ReplaySettings;
 use bakeoff_replay::{Recorded, Recording, RecordingProxy, Replay, ReplayOptions, RequestKey};
@@ -25,7 +25,7 @@ use tokio::sync::oneshot;
 
 use crate::http::ask;
 
-use super::count::Counter;
+use super::request_count::Counter;
 
 const ANY: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 0);
 
@@ -95,7 +95,7 @@ async fn upstream_answer(request: Request<Incoming>) -> Result<Response<Full<Byt
     Ok(answer.body(Full::new(text)).unwrap())
 }
 
-async fn put(to: SocketAddr, (method, path, body): Question) -> Answer {
+async fn put(to: SocketAddr, (method, path, body): Question) -> ReceivedResponse {
     let headers = [("accept-encoding".to_owned(), "gzip".to_owned())];
     let mut answer = ask(to, method, path, &headers, body, Duration::from_secs(10))
         .await
@@ -113,7 +113,7 @@ async fn record(
     to: SocketAddr,
     out: &Path,
     questions: &[Question],
-) -> (Vec<Answer>, bakeoff_replay::RecordSummary) {
+) -> (Vec<ReceivedResponse>, bakeoff_replay::RecordSummary) {
     let proxy = RecordingProxy::bind(to, ANY, out).await.unwrap();
     let address = proxy.address();
     let (stop, stopped) = oneshot::channel::<()>();

@@ -19,7 +19,7 @@ use tokio::task::JoinHandle;
 use crate::api::{ExitInfo, StartSpec};
 use crate::cgroup::QUOTA_PERIOD_US;
 use crate::log::Log;
-use crate::owner::labels;
+use crate::ownership::labels;
 use crate::sweep::unique_name;
 
 use super::engine::{Engine, is_missing, plain};

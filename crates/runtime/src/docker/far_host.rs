@@ -9,7 +9,7 @@ use bollard::models::SystemInfo;
 use tokio::sync::Mutex;
 use url::Url;
 
-use crate::distance::{CONNECTIONS, CONNECTIONS_SSH, Distance};
+use crate::round_trip::{CONNECTIONS, CONNECTIONS_SSH, Distance};
 use crate::ssh::{SshAddress, host_and_port};
 
 /// The usual port of an engine.

@@ -11,8 +11,8 @@ use tokio::io::AsyncWriteExt as _;
 
 use super::context::Context;
 use super::engine::{Engine, is_missing, plain};
+use crate::dynamic_libraries::{interpreter, libraries};
 use crate::kubernetes::{PROGRAM, RECORDINGS};
-use crate::linked::{interpreter, libraries};
 
 /// Where artifacts are in images.
 const APP: &str = "/app";

@@ -33,8 +33,8 @@ const LOG_PATIENCE: Duration = Duration::from_secs(2);
 /// How long the engine may take to report the end of a container that it killed.
 const KILL_PATIENCE: Duration = Duration::from_secs(30);
 
-/// How a started container is known.
-pub(super) struct Parts {
+/// A started container: its identity, address and files.
+pub(super) struct StartedContainer {
     pub(super) engine: Engine,
     pub(super) id: String,
     pub(super) label: String,
@@ -87,7 +87,7 @@ struct Shared {
 }
 
 impl DockerInstance {
-    pub(super) fn new(parts: Parts) -> Self {
+    pub(super) fn new(parts: StartedContainer) -> Self {
         let shared = Shared {
             meter: OnceLock::new(),
             engine: parts.engine,

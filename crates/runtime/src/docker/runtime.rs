@@ -13,7 +13,7 @@ use tokio::task::JoinHandle;
 
 use crate::api::{BoxFuture, ExitInfo, Instance, Runtime, StartError, StartSpec, SweepError};
 use crate::meter::{Stat, TICK_NS};
-use crate::owner::labels;
+use crate::ownership::labels;
 use crate::ready::monotonic_ns;
 use crate::sweep::unique_name;
 
@@ -22,7 +22,7 @@ use super::container::{
 };
 use super::drop_aside;
 use super::engine::{Engine, plain};
-use super::instance::{DockerInstance, Parts};
+use super::instance::{DockerInstance, StartedContainer};
 use super::session::{remove_container, remove_network, sweep};
 use super::watch::{Executed, await_execution, is_of};
 
@@ -134,7 +134,7 @@ impl DockerRuntime {
             .await
             .map_err(failed)?;
         unfinished.keep();
-        Ok(DockerInstance::new(Parts {
+        Ok(DockerInstance::new(StartedContainer {
             engine: self.engine.clone(),
             id,
             label: spec.label.clone(),

@@ -10,7 +10,7 @@ use bollard::query_parameters::{
 };
 
 use crate::api::SweepError;
-use crate::owner::{SESSION, is_dead};
+use crate::ownership::{SESSION, is_dead};
 
 use super::engine::{Engine, is_missing, plain};
 

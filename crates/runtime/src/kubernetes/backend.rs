@@ -8,10 +8,10 @@ use bakeoff_model::suite::ReplaySettings;
 
 use crate::backend::{Databases, ReplayNotes};
 
-use super::inside::Inside;
 use super::instance::sample;
+use super::pod_client::PodClient;
+use super::pod_protocol::{PodReply, PodRequest};
 use super::pods::{PROGRAM, RECORDINGS, SCRATCH};
-use super::question::{Question, Reply};
 
 /// The port on which it listens.
 pub(super) const PORT: u16 = 9200;
@@ -21,9 +21,9 @@ pub(super) const PORT: u16 = 9200;
 pub struct BackendPod {
     pub(super) address: SocketAddr,
     pub(super) container: String,
-    pub(super) meter: Arc<Inside>,
+    pub(super) meter: Arc<PodClient>,
     /// Who tells how often it was asked, and what the replay had no answer to; with the question.
-    pub(super) notes: Option<(Arc<Inside>, Question)>,
+    pub(super) notes: Option<(Arc<PodClient>, PodRequest)>,
     /// Those of a PostgreSQL.
     pub(super) databases: Option<Databases>,
     /// Unknown requests that came with a sample.
@@ -61,7 +61,7 @@ impl BackendPod {
 
     async fn note(&self) -> Option<u64> {
         let (notes, question) = self.notes.as_ref()?;
-        let Ok(Reply::Notes { requests, unknown }) = notes.ask(question).await else {
+        let Ok(PodReply::Notes { requests, unknown }) = notes.ask(question).await else {
             return None;
         };
         let mut noted = self.unknown.lock().unwrap_or_else(PoisonError::into_inner);

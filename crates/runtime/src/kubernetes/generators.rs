@@ -15,8 +15,8 @@ use crate::clock_offset::clock_offset;
 
 use super::error::{ClusterError, is_away};
 use super::exec::Attached;
-use super::inside::{Finder, Inside};
-use super::question::{Question, Reply};
+use super::pod_client::{Finder, PodClient};
+use super::pod_protocol::{PodReply, PodRequest};
 use super::running::{POLL, RUNNING};
 use super::state::{PodState, state};
 
@@ -77,7 +77,7 @@ impl LoadPods {
     /// Its Pod does not come, or the API server is away.
     pub async fn start(&self, index: u32) -> Result<(Attached, ClockOffset), ClusterError> {
         let name = self.name(index).await?;
-        let inside = Inside::start(&self.pods, &name).await?;
+        let inside = PodClient::start(&self.pods, &name).await?;
         let clock = clock(&inside).await?;
         let attached = Attached::start(&self.pods, &name, &["load", "-"]).await?;
         Ok((attached, clock))
@@ -172,9 +172,9 @@ fn load_pod(pod: &Pod) -> LoadPod {
 }
 
 /// How far the clock of a Pod's node is ahead of the session's.
-async fn clock(inside: &Inside) -> Result<ClockOffset, ClusterError> {
-    let ask = async || match inside.ask(&Question::Clock).await? {
-        Reply::Clock(there_ns) => Ok(Some(there_ns)),
+async fn clock(inside: &PodClient) -> Result<ClockOffset, ClusterError> {
+    let ask = async || match inside.ask(&PodRequest::Clock).await? {
+        PodReply::Clock(there_ns) => Ok(Some(there_ns)),
         _ => Ok(None),
     };
     let offset = clock_offset(ask).await?;

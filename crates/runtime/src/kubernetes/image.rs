@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use crate::linked::libraries;
+use crate::dynamic_libraries::libraries;
 
 use super::error::ClusterError;
 use super::node_image::NodeImage;

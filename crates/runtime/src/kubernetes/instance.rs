@@ -23,10 +23,10 @@ use crate::ready::monotonic_ns;
 
 use super::error::{ClusterError, is_missing};
 use super::events::pull_ns;
-use super::here;
-use super::inside::Inside;
-use super::question::{Question, Reply};
-use super::state::{Ended, PodState, disrupted, state};
+use super::local_pods;
+use super::pod_client::PodClient;
+use super::pod_protocol::{PodReply, PodRequest};
+use super::state::{ContainerExit, PodState, disrupted, state};
 
 /// Distance of two looks at a Pod.
 const POLL: Duration = Duration::from_millis(200);
@@ -35,8 +35,8 @@ const LOG_PATIENCE: Duration = Duration::from_secs(2);
 /// How long beyond its grace a Pod may take to go.
 const KILL_PATIENCE: Duration = Duration::from_secs(30);
 
-/// How a started Pod is known.
-pub(super) struct Parts {
+/// A started Pod: its identity, address and meter.
+pub(super) struct StartedPod {
     pub(super) pods: Api<Pod>,
     pub(super) name: String,
     pub(super) label: String,
@@ -45,17 +45,17 @@ pub(super) struct Parts {
     /// The identity of its container, empty when it ended before that was told.
     pub(super) container: String,
     /// Reads the cgroup files of its node.
-    pub(super) meter: Arc<Inside>,
+    pub(super) meter: Arc<PodClient>,
     pub(super) asked_ns: u64,
     pub(super) created_ns: u64,
     /// When it was seen to have a node.
     pub(super) scheduled_ns: u64,
     pub(super) events: Api<Event>,
     /// The report of its node on its start.
-    pub(super) start: JoinHandle<Result<(Reply, u64), ClusterError>>,
+    pub(super) start: JoinHandle<Result<(PodReply, u64), ClusterError>>,
     pub(super) log: Log,
     pub(super) log_path: PathBuf,
-    pub(super) ended: watch::Receiver<Option<Ended>>,
+    pub(super) ended: watch::Receiver<Option<ContainerExit>>,
     /// The session has asked for its end.
     pub(super) leaving: Arc<AtomicBool>,
     /// Follows its state and copies its output.
@@ -64,12 +64,12 @@ pub(super) struct Parts {
 
 /// A started Pod.
 pub(super) struct PodInstance {
-    parts: Parts,
+    parts: StartedPod,
     removed: bool,
 }
 
 impl PodInstance {
-    pub(super) fn new(parts: Parts) -> Self {
+    pub(super) fn new(parts: StartedPod) -> Self {
         Self {
             parts,
             removed: false,
@@ -131,8 +131,13 @@ impl PodInstance {
         report(!killed, killed, took, exit)
     }
 
-    fn startup(&self, reply: &Reply, heard_ns: u64, resources: ResourceSample) -> Option<Startup> {
-        let Reply::Answered {
+    fn startup(
+        &self,
+        reply: &PodReply,
+        heard_ns: u64,
+        resources: ResourceSample,
+    ) -> Option<Startup> {
+        let PodReply::Answered {
             taken_ago_ns,
             executed_ago_ns,
             listened_ago_ns,
@@ -164,7 +169,7 @@ impl PodInstance {
         })
     }
 
-    fn not_ready(&self, reply: Result<Reply, ClusterError>, limit: Duration) -> ReadyError {
+    fn not_ready(&self, reply: Result<PodReply, ClusterError>, limit: Duration) -> ReadyError {
         let label = self.parts.label.clone();
         let log = last_lines(&self.parts.log.tail());
         if let Some(exit) = self.exit() {
@@ -177,7 +182,7 @@ impl PodInstance {
             };
         }
         let found = match reply {
-            Ok(Reply::NoListener { listens }) => {
+            Ok(PodReply::NoListener { listens }) => {
                 return ReadyError::NoListener {
                     label,
                     limit,
@@ -185,7 +190,7 @@ impl PodInstance {
                     log,
                 };
             }
-            Ok(Reply::NoAnswer(found)) => found,
+            Ok(PodReply::NoAnswer(found)) => found,
             Ok(_) => "its node's meter saw no program of it begin".to_owned(),
             Err(error) => error.to_string(),
         };
@@ -235,9 +240,9 @@ impl Instance for PodInstance {
                     }
                 }
                 Some(Ok(Err(error))) => Err(error),
-                Some(Err(_)) | None => Ok(Reply::Ended),
+                Some(Err(_)) | None => Ok(PodReply::Ended),
             };
-            if matches!(reply, Ok(Reply::Ended)) {
+            if matches!(reply, Ok(PodReply::Ended)) {
                 // The API server learns of the end later than the node.
                 self.await_end(LOG_PATIENCE).await;
                 self.finish_log().await;
@@ -256,7 +261,7 @@ impl Instance for PodInstance {
     }
 
     fn processes(&self) -> Vec<u32> {
-        here::processes(&self.parts.container)
+        local_pods::processes(&self.parts.container)
     }
 
     fn exited(&mut self) -> BoxFuture<'_, Option<ExitInfo>> {
@@ -309,10 +314,10 @@ pub(super) fn delete_aside(pods: Api<Pod>, name: String) {
 
 /// Returns the cost of a container and the times of the cores of its node, by the meter there;
 /// nothing where that cannot be reached.
-pub(super) async fn sample(meter: &Inside, container: &str) -> Sampled {
+pub(super) async fn sample(meter: &PodClient, container: &str) -> Sampled {
     let container = container.to_owned();
-    match meter.ask(&Question::Sample { container }).await {
-        Ok(Reply::Sample(resources, host)) => Sampled {
+    match meter.ask(&PodRequest::Sample { container }).await {
+        Ok(PodReply::Sample(resources, host)) => Sampled {
             resources: *resources,
             host,
         },
@@ -327,7 +332,7 @@ pub(super) fn follow(
     name: String,
     log: Log,
     leaving: Arc<AtomicBool>,
-) -> (watch::Receiver<Option<Ended>>, JoinHandle<()>) {
+) -> (watch::Receiver<Option<ContainerExit>>, JoinHandle<()>) {
     let (tell, ended) = watch::channel(None);
     let following = tokio::spawn(async move {
         let mut told = None;
@@ -342,7 +347,7 @@ pub(super) fn follow(
                 }
                 Err(error) if is_missing(&error) => {
                     let gone = || "its Pod is gone: it was deleted".to_owned();
-                    break Ended {
+                    break ContainerExit {
                         exit: ExitInfo::default(),
                         why: Some(told.unwrap_or_else(gone)),
                     };

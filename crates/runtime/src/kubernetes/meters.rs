@@ -9,17 +9,17 @@ use kube::Api;
 
 use super::cluster::Cluster;
 use super::error::ClusterError;
-use super::inside::Inside;
 use super::network;
 use super::node_image::NodeImage;
 use super::nodes::Nodes;
+use super::pod_client::PodClient;
+use super::pod_protocol::{PodReply, PodRequest};
 use super::pods::{Common, METER, PodOrder};
-use super::question::{Question, Reply};
 use super::running::{create, running};
 use super::session::Namespaces;
 
 /// Node -> the name of its meter's Pod, and the meter.
-pub(super) type Meters = BTreeMap<String, (String, Arc<Inside>)>;
+pub(super) type Meters = BTreeMap<String, (String, Arc<PodClient>)>;
 
 /// Meters on the nodes of contenders and backend, which read the cgroup files of their node. Where
 /// the cluster refuses them, contenders and backend have a meter as a sidecar, and
@@ -39,7 +39,7 @@ pub(super) async fn start_meters(
         let name = format!("{}meter-{}", namespaces.prefix, meters.len());
         let is_unprivileged = namespaces.metering.is_none();
         make_meter(&pods, common, image, (&name, is_unprivileged), node).await?;
-        let meter = Inside::start(&pods, &name).await?;
+        let meter = PodClient::start(&pods, &name).await?;
         meters.insert(node.clone(), (name, meter));
     }
     Ok(meters)
@@ -76,7 +76,7 @@ pub(super) async fn describe(
     let node = &nodes.contender;
     let mut host = Host::default();
     if let Some((_, meter)) = meters.get(&node.name)
-        && let Reply::Host(found) = meter.ask(&Question::Host).await?
+        && let PodReply::Host(found) = meter.ask(&PodRequest::Host).await?
     {
         host = *found;
     }

@@ -176,7 +176,7 @@ mod tests {
     fn parts_are_spread_as_far_as_nodes_go() {
         let check = |names: &[&str], expect: &str| {
             let spread = Nodes::spread(&named(names)).unwrap();
-            assert_eq!(spread.placed(2, true).words(), expect);
+            assert_eq!(spread.placed(2, true).describe(), expect);
         };
         check(&["a"], "contender a; load generators a, a; backend a");
         check(&["a", "b"], "contender a; load generators b, b; backend b");
@@ -194,7 +194,7 @@ mod tests {
         let check = |wanted: &[&str], expect: &str| {
             let wanted: Vec<String> = wanted.iter().map(|name| (*name).to_owned()).collect();
             let spread = Nodes::with_generators(&named(&["a", "b", "c"]), &wanted).unwrap();
-            assert_eq!(spread.placed(1, true).words(), expect);
+            assert_eq!(spread.placed(1, true).describe(), expect);
         };
         check(&["a"], "contender b; load generator a; backend c");
         check(&["a", "b"], "contender c; load generator a; backend a");

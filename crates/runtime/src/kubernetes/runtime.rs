@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bakeoff_base::problem::Problem;
-use bakeoff_model::check::Answer;
+use bakeoff_model::check::ReceivedResponse;
 use bakeoff_model::conditions::{Enforcement, TrafficPath};
 use bakeoff_model::nodes::Nodes as Placed;
 use bakeoff_model::record::Host;
@@ -28,14 +28,14 @@ use super::backend::{self, BackendPod, replay_command};
 use super::cluster::Cluster;
 use super::error::ClusterError;
 use super::generators::LoadPods;
-use super::inside::Inside;
-use super::instance::{Parts, PodInstance, copy_output, follow};
+use super::instance::{PodInstance, StartedPod, copy_output, follow};
 use super::meters::{Meters, describe, make_meter, start_meters};
 use super::node_image::NodeImage;
 use super::nodes::Nodes;
+use super::pod_client::PodClient;
+use super::pod_protocol::{PodReply, PodRequest, ServiceRequest};
 use super::pods::{Common, PodOrder, pod_name};
 use super::postgres;
-use super::question::{Question, Reply, Request};
 use super::running::{address, begun_telling, create, is_over, running};
 use super::session::{Namespaces, own_labels, sweep};
 use super::start::{Made, seen_to_start, watch_for};
@@ -45,9 +45,9 @@ const GENERATOR: &str = "generator";
 /// The Pod of the backend.
 const BACKEND: &str = "backend";
 
-/// The order of a session to a cluster.
+/// A request of a session to a cluster: where its parts run.
 #[derive(Debug, Clone)]
-pub struct Order {
+pub struct ClusterRequest {
     /// The cluster.
     pub cluster: Cluster,
     /// An existing namespace to work in; the session makes its own when absent.
@@ -63,7 +63,7 @@ pub struct Order {
 /// Starts contenders as Pods. Make one a session; dropping it removes what it made.
 #[derive(Debug)]
 pub struct KubernetesRuntime {
-    order: Order,
+    order: ClusterRequest,
     namespaces: Namespaces,
     common: Common,
     load: LoadPods,
@@ -73,7 +73,7 @@ pub struct KubernetesRuntime {
     swept: Mutex<Vec<String>>,
     has_backend: AtomicBool,
     /// In the first Pod from which requests are sent.
-    client: Arc<Inside>,
+    client: Arc<PodClient>,
     /// Node -> the name of its meter's Pod, and the meter.
     meters: Meters,
     /// The contenders' node.
@@ -90,7 +90,7 @@ impl KubernetesRuntime {
     ///
     /// # Errors
     /// The cluster refuses, or a Pod does not run in time.
-    pub async fn begin(order: Order) -> Result<Self, ClusterError> {
+    pub async fn begin(order: ClusterRequest) -> Result<Self, ClusterError> {
         // Before anything is made: what a dead session left takes room.
         let swept = sweep(&order.cluster, order.namespace.as_deref()).await;
         let swept = swept.map_err(|error| ClusterError::new(error.to_string()))?;
@@ -125,7 +125,7 @@ impl KubernetesRuntime {
             other => other,
         }?;
         let all = load.all().await?;
-        let client = Inside::begin(&namespaces.pods(), load.finder(0)).await?;
+        let client = PodClient::begin(&namespaces.pods(), load.finder(0)).await?;
         let mut host = describe(&meters, &order.cluster, &order.nodes).await?;
         let place = match namespaces.metering {
             Some(_) => "on the node",
@@ -190,10 +190,10 @@ impl KubernetesRuntime {
         &self,
         spoken: Spoken,
         to: SocketAddr,
-        question: http::Question<'_>,
+        question: http::HttpRequest<'_>,
         limit: Duration,
-    ) -> Result<Answer, Problem> {
-        let request = Request {
+    ) -> Result<ReceivedResponse, Problem> {
+        let request = ServiceRequest {
             to,
             spoken,
             method: question.method.to_owned(),
@@ -202,19 +202,19 @@ impl KubernetesRuntime {
             body: STANDARD.encode(question.body),
             limit_ns: u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX),
         };
-        match self.client.ask(&Question::Ask(Box::new(request))).await {
-            Ok(Reply::Response {
+        match self.client.ask(&PodRequest::Ask(Box::new(request))).await {
+            Ok(PodReply::Response {
                 status,
                 grpc_status,
                 headers,
                 body,
-            }) => Ok(Answer {
+            }) => Ok(ReceivedResponse {
                 status,
                 grpc_status,
                 headers,
                 body: STANDARD.decode(body).map_err(Problem::new)?,
             }),
-            Ok(Reply::NoResponse(why)) => Err(why.into()),
+            Ok(PodReply::NoResponse(why)) => Err(why.into()),
             Ok(_) => Err("the Pod replied to another question".into()),
             Err(error) => Err(error.into()),
         }
@@ -229,10 +229,10 @@ impl KubernetesRuntime {
         let pod = self.backend(&self.order.image, &command, backend::PORT);
         let pod = pod.await?;
         let (pods, name) = (self.namespaces.pods(), self.backend_name());
-        let notes = Inside::start(&pods, &name).await?;
+        let notes = PodClient::start(&pods, &name).await?;
         self.has_backend.store(true, Ordering::Relaxed);
         Ok(BackendPod {
-            notes: Some((notes, Question::Notes)),
+            notes: Some((notes, PodRequest::Notes)),
             ..pod
         })
     }
@@ -250,16 +250,16 @@ impl KubernetesRuntime {
     ) -> Result<BackendPod, ClusterError> {
         let pod = self.backend(image, command, backend::PORT).await?;
         let node = pod.address;
-        let notes = Inside::begin(&self.namespaces.pods(), self.load.finder(0)).await?;
+        let notes = PodClient::begin(&self.namespaces.pods(), self.load.finder(0)).await?;
         let warm_up_ns = u64::try_from(warm_up.as_nanos()).unwrap_or(u64::MAX);
-        match notes.ask(&Question::Fill { node, warm_up_ns }).await? {
-            Reply::Filled => {}
-            Reply::NoAnswer(why) => return Err(ClusterError::new(why)),
+        match notes.ask(&PodRequest::Fill { node, warm_up_ns }).await? {
+            PodReply::Filled => {}
+            PodReply::NoAnswer(why) => return Err(ClusterError::new(why)),
             _ => return Err(ClusterError::new("a Pod replied to another question")),
         }
         self.has_backend.store(true, Ordering::Relaxed);
         Ok(BackendPod {
-            notes: Some((notes, Question::Statistics { node })),
+            notes: Some((notes, PodRequest::Statistics { node })),
             ..pod
         })
     }
@@ -329,21 +329,21 @@ impl KubernetesRuntime {
         pods: &Api<Pod>,
         pod: &str,
         node: &str,
-    ) -> Result<Arc<Inside>, ClusterError> {
+    ) -> Result<Arc<PodClient>, ClusterError> {
         match self.sidecar() {
-            Some(_) => Inside::sidecar(pods, pod).await,
+            Some(_) => PodClient::sidecar(pods, pod).await,
             None => self.meter(node),
         }
     }
 
-    fn meter(&self, node: &str) -> Result<Arc<Inside>, ClusterError> {
+    fn meter(&self, node: &str) -> Result<Arc<PodClient>, ClusterError> {
         let found = self.meters.get(node).map(|(_, meter)| Arc::clone(meter));
         found.ok_or_else(|| ClusterError::new(format!("node {node} has no meter")))
     }
 
     /// A way of its own to the meter that sees a Pod begin: the other one is for samples, and this
     /// one waits.
-    async fn watcher(&self, node: &str) -> Result<Option<Arc<Inside>>, ClusterError> {
+    async fn watcher(&self, node: &str) -> Result<Option<Arc<PodClient>>, ClusterError> {
         if self.sidecar().is_some() {
             // It comes with the Pod.
             return Ok(None);
@@ -359,7 +359,7 @@ impl KubernetesRuntime {
         if !is_there {
             make_meter(&pods, &self.common, &self.order.image, (name, false), node).await?;
         }
-        Inside::start(&pods, name).await.map(Some)
+        PodClient::start(&pods, name).await.map(Some)
     }
 
     async fn start_pod(&self, spec: &StartSpec) -> Result<PodInstance, ClusterError> {
@@ -409,7 +409,7 @@ impl KubernetesRuntime {
             false => self.meter(node)?,
         };
         made.wanted = true;
-        Ok(PodInstance::new(Parts {
+        Ok(PodInstance::new(StartedPod {
             pods,
             name,
             label: spec.label.clone(),

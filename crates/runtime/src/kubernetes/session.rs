@@ -14,7 +14,7 @@ use kube::api::{DeleteParams, ListParams, PostParams};
 use serde_json::json;
 
 use crate::api::SweepError;
-use crate::owner::{SESSION, is_dead, labels};
+use crate::ownership::{SESSION, is_dead, labels};
 use crate::ready::wall_ns;
 use crate::sweep::unique_name;
 

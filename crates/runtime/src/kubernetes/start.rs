@@ -10,23 +10,23 @@ use crate::api::StartSpec;
 use crate::ready::monotonic_ns;
 
 use super::error::ClusterError;
-use super::inside::Inside;
 use super::instance::delete_aside;
-use super::question::{Question, Reply, Watched};
+use super::pod_client::PodClient;
+use super::pod_protocol::{PodReply, PodRequest, Watched};
 use super::running::metered;
 
 /// Returns a meter's report on the start of a Pod, and when it arrived here.
 pub(super) async fn seen_to_start(
-    watcher: Option<Arc<Inside>>,
+    watcher: Option<Arc<PodClient>>,
     pods: Api<Pod>,
     name: String,
-    question: Question,
-) -> Result<(Reply, u64), ClusterError> {
+    question: PodRequest,
+) -> Result<(PodReply, u64), ClusterError> {
     let watcher = match watcher {
         Some(watcher) => watcher,
         None => {
             metered(&pods, &name).await?;
-            Inside::sidecar(&pods, &name).await?
+            PodClient::sidecar(&pods, &name).await?
         }
     };
     let reply = watcher.ask(&question).await?;
@@ -34,8 +34,8 @@ pub(super) async fn seen_to_start(
 }
 
 /// Returns the order for which a meter watches.
-pub(super) fn watch_for(uid: String, spec: &StartSpec, spoken: Spoken) -> Question {
-    Question::Watch(Watched {
+pub(super) fn watch_for(uid: String, spec: &StartSpec, spoken: Spoken) -> PodRequest {
+    PodRequest::Watch(Watched {
         pod: uid,
         program: spec.command.first().cloned().unwrap_or_default(),
         port: spec.port,

@@ -25,7 +25,7 @@ pub(super) enum PodState {
     /// Its container runs.
     Running(Running),
     /// Its container has ended.
-    Ended(Ended),
+    Ended(ContainerExit),
     /// It will never run.
     Hopeless(String),
 }
@@ -43,7 +43,7 @@ pub(super) struct Running {
 
 /// A container that has ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Ended {
+pub(super) struct ContainerExit {
     pub(super) exit: ExitInfo,
     /// Why the cluster ended it, where it did.
     pub(super) why: Option<String>,
@@ -66,7 +66,7 @@ pub(super) fn state(pod: &Pod) -> PodState {
         return PodState::Ended(ended);
     }
     if let ("Failed", why) = (status.phase.as_deref().unwrap_or_default(), evicted) {
-        return PodState::Ended(Ended {
+        return PodState::Ended(ContainerExit {
             exit: ExitInfo::default(),
             why,
         });
@@ -124,7 +124,7 @@ fn waiting(container: &ContainerStatus) -> Option<(String, String)> {
     Some((waiting.reason.clone()?, message))
 }
 
-fn ended(container: &ContainerStatus, evicted: Option<String>) -> Option<Ended> {
+fn ended(container: &ContainerStatus, evicted: Option<String>) -> Option<ContainerExit> {
     let ended = container.state.as_ref()?.terminated.as_ref()?;
     let oom_killed = ended.reason.as_deref() == Some("OOMKilled");
     let signal = (ended.exit_code > 128).then(|| ended.exit_code - 128);
@@ -133,7 +133,7 @@ fn ended(container: &ContainerStatus, evicted: Option<String>) -> Option<Ended> 
         signal,
         oom_killed,
     };
-    Some(Ended { exit, why: evicted })
+    Some(ContainerExit { exit, why: evicted })
 }
 
 /// `containerd://ID` without what runs it.

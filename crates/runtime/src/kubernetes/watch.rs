@@ -16,7 +16,7 @@ use crate::meter::Meter;
 use crate::process::sockets::listeners_beside;
 use crate::ready::{Unanswered, await_answer, monotonic_ns};
 
-use super::question::{Reply, Watched};
+use super::pod_protocol::{PodReply, Watched};
 
 /// Distance of two looks for a Pod's group, which the kubelet makes long before its program.
 const POLL_GROUP: Duration = Duration::from_millis(2);
@@ -40,13 +40,13 @@ pub(super) struct Begun {
 
 /// Waits for the program of a Pod, which `find` awaits, and its first valid answer, and times both.
 /// Blocks.
-pub(super) fn watch(watched: &Watched, find: impl FnOnce(Instant) -> Option<Begun>) -> Reply {
+pub(super) fn watch(watched: &Watched, find: impl FnOnce(Instant) -> Option<Begun>) -> PodReply {
     let deadline = Instant::now() + Duration::from_nanos(watched.limit_ns);
     let Some(begun) = find(deadline) else {
-        return Reply::NoProgram;
+        return PodReply::NoProgram;
     };
     let Some(address) = own_address(begun.pid) else {
-        return Reply::NoAnswer("a Pod without an IPv4 address of its own".to_owned());
+        return PodReply::NoAnswer("a Pod without an IPv4 address of its own".to_owned());
     };
     let at = SocketAddr::new(IpAddr::V4(address), watched.port);
     let left = deadline.saturating_duration_since(Instant::now());
@@ -54,18 +54,18 @@ pub(super) fn watch(watched: &Watched, find: impl FnOnce(Instant) -> Option<Begu
     match await_answer(at, &watched.path, &watched.spoken, left, &mut ended) {
         Ok(answered) => {
             let now_ns = monotonic_ns();
-            Reply::Answered {
+            PodReply::Answered {
                 taken_ago_ns: now_ns.saturating_sub(begun.taken_ns),
                 executed_ago_ns: now_ns.saturating_sub(begun.at_ns),
                 listened_ago_ns: now_ns.saturating_sub(answered.listened_ns),
                 answered_ago_ns: now_ns.saturating_sub(answered.answered_ns),
             }
         }
-        Err(Unanswered::NoAnswer(found)) => Reply::NoAnswer(found),
-        Err(Unanswered::NoListener) => Reply::NoListener {
+        Err(Unanswered::NoAnswer(found)) => PodReply::NoAnswer(found),
+        Err(Unanswered::NoListener) => PodReply::NoListener {
             listens: listeners_beside(begun.pid),
         },
-        Err(Unanswered::Ended) => Reply::Ended,
+        Err(Unanswered::Ended) => PodReply::Ended,
     }
 }
 

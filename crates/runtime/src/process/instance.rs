@@ -33,7 +33,7 @@ const NETWORK_POLL: Duration = Duration::from_millis(1);
 const NETWORK_LIMIT: Duration = Duration::from_secs(5);
 
 /// The parts of a started process.
-pub(super) struct Parts {
+pub(super) struct StartedProcess {
     pub(super) label: String,
     pub(super) address: SocketAddr,
     pub(super) ready_path: String,
@@ -246,7 +246,7 @@ impl Shared {
 }
 
 impl ProcessInstance {
-    pub(super) fn new(parts: Parts) -> Self {
+    pub(super) fn new(parts: StartedProcess) -> Self {
         let shared = Shared {
             pid: parts.child.id(),
             label: parts.label,

@@ -28,10 +28,10 @@ use crate::meter::Meter;
 use crate::ready::monotonic_ns;
 use crate::sweep::{RunFolder, sweep, unique_name};
 
-use self::instance::{Parts, ProcessInstance};
+use self::instance::{ProcessInstance, StartedProcess};
 use self::network::Network;
 use self::output::Output;
-use self::shim::Order;
+use self::shim::ShimArgs;
 
 pub use self::shim::{ShimError, shim_main};
 
@@ -228,7 +228,7 @@ impl Inner {
             Err(_) => None,
         };
         let stamp = self.folder.path().join(format!("{name}.stamp"));
-        let order = Order {
+        let order = ShimArgs {
             entrances: group.as_ref().map(Group::entrances).unwrap_or_default(),
             stamp: stamp.clone(),
             parent: std::process::id(),
@@ -257,7 +257,7 @@ impl Inner {
         let host = line
             .as_ref()
             .map_or(Ipv4Addr::LOCALHOST, |line| line.address);
-        let mut instance = ProcessInstance::new(Parts {
+        let mut instance = ProcessInstance::new(StartedProcess {
             label: label.clone(),
             address: SocketAddr::new(IpAddr::V4(host), spec.port),
             ready_path: spec.ready_path.clone(),
@@ -278,7 +278,7 @@ impl Inner {
         Ok(instance)
     }
 
-    fn command(&self, spec: &StartSpec, order: &Order, out: OwnedFd) -> io::Result<Command> {
+    fn command(&self, spec: &StartSpec, order: &ShimArgs, out: OwnedFd) -> io::Result<Command> {
         let mut command = Command::new(&self.options.shim);
         command.args(&self.options.shim_args).args(order.to_args());
         command.env_clear();

@@ -26,9 +26,9 @@ const NOFILE: u64 = 1 << 20;
 #[error("{0}")]
 pub struct ShimError(String);
 
-/// The order to the shim, and its form on a command line.
+/// The arguments of the shim, and their form on a command line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Order {
+pub(crate) struct ShimArgs {
     /// Files to write the own process number to.
     pub(crate) entrances: Vec<PathBuf>,
     /// Where the time of the execution goes, or why there was none.
@@ -43,7 +43,7 @@ pub(crate) struct Order {
     pub(crate) command: Vec<OsString>,
 }
 
-impl Order {
+impl ShimArgs {
     pub(crate) fn to_args(&self) -> Vec<OsString> {
         let mut args: Vec<OsString> = Vec::new();
         for entrance in &self.entrances {
@@ -104,14 +104,14 @@ impl Order {
 /// # Errors
 /// A group could not be entered, or the program could not be executed.
 pub fn shim_main(args: impl IntoIterator<Item = OsString>) -> Result<Infallible, ShimError> {
-    let order = Order::from_args(args)?;
+    let order = ShimArgs::from_args(args)?;
     let Err(error) = become_program(&order);
     // When even this cannot be written, the exit code and the log still say so.
     let _ = fs::write(&order.stamp, format!("error {error}"));
     Err(error)
 }
 
-fn become_program(order: &Order) -> Result<Infallible, ShimError> {
+fn become_program(order: &ShimArgs) -> Result<Infallible, ShimError> {
     let fail = |what: &str, error: &dyn std::fmt::Display| ShimError(format!("{what}: {error}"));
     let (program, args) = order
         .command
@@ -177,11 +177,11 @@ fn raise_nofile() {
 
 #[cfg(test)]
 mod tests {
-    use super::{Line, Order};
+    use super::{Line, ShimArgs};
 
     #[test]
     fn an_order_survives_the_command_line() {
-        let order = Order {
+        let order = ShimArgs {
             entrances: vec!["/a/cgroup.procs".into(), "/b c/cgroup.procs".into()],
             stamp: "/tmp/stamp".into(),
             parent: 7,
@@ -189,13 +189,13 @@ mod tests {
             network: Line::from_arg("bko7x1,198.18.7.1,198.18.7.3"),
             command: vec!["java".into(), "--enter".into(), "--".into(), "x".into()],
         };
-        assert_eq!(Order::from_args(order.to_args()).unwrap(), order);
+        assert_eq!(ShimArgs::from_args(order.to_args()).unwrap(), order);
     }
 
     #[test]
     fn bad_orders_are_refused() {
         let check = |args: &[&str], expect: &str| {
-            let error = Order::from_args(args.iter().map(Into::into)).unwrap_err();
+            let error = ShimArgs::from_args(args.iter().map(Into::into)).unwrap_err();
             assert_eq!(error.to_string(), expect);
         };
         check(&[], "no command");

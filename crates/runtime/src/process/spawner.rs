@@ -7,16 +7,16 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
 
-type Order = (Command, Sender<io::Result<Child>>);
+type SpawnRequest = (Command, Sender<io::Result<Child>>);
 
 /// Starts a process from the thread that lives as long as this process.
 ///
 /// # Errors
 /// As [`Command::spawn`].
 pub(crate) fn spawn(command: Command) -> io::Result<Child> {
-    static ORDERS: OnceLock<Mutex<Sender<Order>>> = OnceLock::new();
+    static ORDERS: OnceLock<Mutex<Sender<SpawnRequest>>> = OnceLock::new();
     let orders = ORDERS.get_or_init(|| {
-        let (sender, receiver) = channel::<Order>();
+        let (sender, receiver) = channel::<SpawnRequest>();
         thread::spawn(move || {
             for (mut command, reply) in receiver {
                 // The asker waits for the reply, so it is there to take it.

@@ -16,14 +16,14 @@ use tokio::process::Command;
 use tokio::sync::{Mutex, OnceCell};
 
 use crate::clock_offset::clock_offset;
-use crate::distance::{CONNECTIONS, CONNECTIONS_SSH, Distance};
 use crate::ready::{monotonic_ns, wall_ns};
+use crate::round_trip::{CONNECTIONS, CONNECTIONS_SSH, Distance};
 use crate::sweep::PREFIX;
 
 use super::address::SshAddress;
-use super::answers::{Answers, strange};
-use super::question::{Question, Reply};
-use super::way::{self, Held, READY, host_and_port, quoted};
+use super::connection::{self, Held, READY, host_and_port, quoted};
+use super::remote_client::{RemoteClient, strange};
+use super::remote_protocol::{RemoteReply, RemoteRequest};
 
 /// The name of this program there.
 const PROGRAM: &str = "bakeoff";
@@ -45,7 +45,7 @@ pub struct SshHost {
     held: std::sync::Mutex<Held>,
     name: String,
     host: Host,
-    answers: Mutex<Answers>,
+    answers: Mutex<RemoteClient>,
     distance: OnceCell<Distance>,
     /// Digest of what was copied -> where it is.
     pub(super) sent: Mutex<BTreeMap<String, String>>,
@@ -90,9 +90,9 @@ impl SshHost {
         let (folder, name) = (folder.to_owned(), name.to_owned());
         copy_program(address, &folder, program).await?;
         let command = command_of(address, &folder, &[ANSWERS]);
-        let mut answers = Answers::start(command, &name)?;
-        let host = match answers.ask(Question::Host).await? {
-            Reply::Host(host) => *host,
+        let mut answers = RemoteClient::start(command, &name)?;
+        let host = match answers.ask(RemoteRequest::Host).await? {
+            RemoteReply::Host(host) => *host,
             other => return Err(strange(other)),
         };
         Ok(Self {
@@ -144,13 +144,13 @@ impl SshHost {
     }
 
     /// Asks the program there.
-    pub(super) async fn ask(&self, question: Question) -> Result<Reply, Problem> {
+    pub(super) async fn ask(&self, question: RemoteRequest) -> Result<RemoteReply, Problem> {
         self.answers.lock().await.ask(question).await
     }
 
     /// Starts the program there once more, for questions of their own.
-    pub(super) fn answers(&self) -> Result<Answers, Problem> {
-        Answers::start(self.command(&[ANSWERS]), &self.name)
+    pub(super) fn answers(&self) -> Result<RemoteClient, Problem> {
+        RemoteClient::start(self.command(&[ANSWERS]), &self.name)
     }
 
     /// Runs a subcommand of this program there to its end. Returns its output.
@@ -159,7 +159,7 @@ impl SshHost {
     /// The complaint of it, or of `ssh`.
     pub async fn output(&self, arguments: &[&str]) -> Result<String, Problem> {
         let script = script(&self.folder, arguments);
-        let ran = way::run(&self.address, &script, Stdio::null()).await;
+        let ran = connection::run(&self.address, &script, Stdio::null()).await;
         ran.map_err(|problem| problem.context(&self.name))
     }
 
@@ -170,8 +170,8 @@ impl SshHost {
     pub async fn clock(&self) -> Result<FarClock, Problem> {
         let mut answers = self.answers.lock().await;
         let mut there_ahead_ns = 0;
-        let ask = async || match answers.ask(Question::Clock).await? {
-            Reply::Clock { wall_ns, ahead_ns } => {
+        let ask = async || match answers.ask(RemoteRequest::Clock).await? {
+            RemoteReply::Clock { wall_ns, ahead_ns } => {
                 there_ahead_ns = ahead_ns;
                 Ok(Some(wall_ns))
             }
@@ -192,8 +192,8 @@ impl SshHost {
     /// is no way. `is_ssh` says that a server of SSH listens there, which is spared.
     pub async fn round_trip(&self, to: SocketAddr, is_ssh: bool) -> Option<u64> {
         let connections = if is_ssh { CONNECTIONS_SSH } else { CONNECTIONS };
-        match self.ask(Question::RoundTrip { to, connections }).await {
-            Ok(Reply::RoundTrip(time_ns)) => time_ns,
+        match self.ask(RemoteRequest::RoundTrip { to, connections }).await {
+            Ok(RemoteReply::RoundTrip(time_ns)) => time_ns,
             _ => None,
         }
     }
@@ -233,7 +233,7 @@ fn script(folder: &str, arguments: &[&str]) -> String {
 }
 
 fn command_of(address: &SshAddress, folder: &str, arguments: &[&str]) -> Command {
-    way::command(&address.words(&[]), &script(folder, arguments))
+    connection::command(&address.words(&[]), &script(folder, arguments))
 }
 
 /// Copies this program, and sees that it arrived as it is and starts.
@@ -246,7 +246,7 @@ async fn copy_program(address: &SshAddress, folder: &str, program: &Path) -> Res
     let copying = in_sh(&format!(
         "cat > {there} && chmod 700 {there} && sha256sum < {there} && {there} --version"
     ));
-    let said = way::run(address, &copying, file).await;
+    let said = connection::run(address, &copying, file).await;
     let said = said.map_err(|problem| {
         problem
             .context("bakeoff cannot be started there")

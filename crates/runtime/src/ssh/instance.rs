@@ -17,20 +17,20 @@ use crate::Wire;
 use crate::api::{BoxFuture, ExitInfo, Instance, ReadyError, Sampled, StopReport};
 use crate::log::{last_lines, tail};
 
-use super::answers::{Answers, strange};
-use super::question::{Question, Reply};
+use super::remote_client::{RemoteClient, strange};
+use super::remote_protocol::{RemoteReply, RemoteRequest};
 
 /// How long a connection to a process that is ready may take.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How a started process is known.
-pub(super) struct Parts {
+/// A started process on another host: its address, connection and files.
+pub(super) struct RemoteProcess {
     pub(super) label: String,
     /// The name of its host.
     pub(super) host: String,
     pub(super) address: SocketAddr,
     /// A way of its own to the program there that has started it, and ends it.
-    pub(super) answers: Answers,
+    pub(super) answers: RemoteClient,
     pub(super) wire: Wire,
     pub(super) log_path: PathBuf,
 }
@@ -46,7 +46,7 @@ struct Shared {
     label: String,
     host: String,
     address: SocketAddr,
-    answers: tokio::sync::Mutex<Answers>,
+    answers: tokio::sync::Mutex<RemoteClient>,
     wire: Wire,
     log_path: PathBuf,
     /// The end of its output, as far as it is known here.
@@ -56,7 +56,7 @@ struct Shared {
 }
 
 impl SshInstance {
-    pub(super) fn new(parts: Parts) -> Self {
+    pub(super) fn new(parts: RemoteProcess) -> Self {
         let shared = Shared {
             label: parts.label,
             host: parts.host,
@@ -85,7 +85,7 @@ impl SshInstance {
 }
 
 impl Shared {
-    async fn ask(&self, question: Question) -> Result<Reply, Problem> {
+    async fn ask(&self, question: RemoteRequest) -> Result<RemoteReply, Problem> {
         let mut answers = self.answers.lock().await;
         let reply = answers.ask(question).await;
         if let Err(why) = &reply {
@@ -96,7 +96,7 @@ impl Shared {
 
     /// Asks for the end of the output.
     async fn hear(&self) {
-        if let Ok(Reply::Output(output)) = self.ask(Question::Output).await {
+        if let Ok(RemoteReply::Output(output)) = self.ask(RemoteRequest::Output).await {
             self.heard(output);
         }
     }
@@ -134,15 +134,15 @@ impl Shared {
 
     async fn ready(&self, limit: Duration) -> Result<Startup, ReadyError> {
         let limit_ns = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
-        let reply = self.ask(Question::AwaitReady { limit_ns }).await;
+        let reply = self.ask(RemoteRequest::AwaitReady { limit_ns }).await;
         // Its output until now is for messages.
         self.hear().await;
         let why = match reply {
-            Ok(Reply::Ready(startup)) => {
+            Ok(RemoteReply::Ready(startup)) => {
                 self.reached(limit).await?;
                 return Ok(*startup);
             }
-            Ok(Reply::NotReady(error)) => return Err(error),
+            Ok(RemoteReply::NotReady(error)) => return Err(error),
             Ok(other) => strange(other),
             Err(problem) => problem,
         };
@@ -156,8 +156,8 @@ impl Shared {
 
     async fn stopped(&self, grace: Duration) -> StopReport {
         let grace_ns = u64::try_from(grace.as_nanos()).unwrap_or(u64::MAX);
-        match self.ask(Question::Stop { grace_ns }).await {
-            Ok(Reply::Stopped(report, output)) => {
+        match self.ask(RemoteRequest::Stop { grace_ns }).await {
+            Ok(RemoteReply::Stopped(report, output)) => {
                 // A full disk costs the log, never the run.
                 let _ = fs::write(&self.log_path, output);
                 self.heard(tail(&self.log_path));
@@ -189,8 +189,8 @@ impl Instance for SshInstance {
 
     fn sample(&self) -> BoxFuture<'_, Sampled> {
         Box::pin(async {
-            match self.shared.ask(Question::Sample).await {
-                Ok(Reply::Sample(resources, host)) => Sampled {
+            match self.shared.ask(RemoteRequest::Sample).await {
+                Ok(RemoteReply::Sample(resources, host)) => Sampled {
                     resources: *resources,
                     host,
                 },
@@ -201,8 +201,8 @@ impl Instance for SshInstance {
 
     fn exited(&mut self) -> BoxFuture<'_, Option<ExitInfo>> {
         Box::pin(async {
-            match self.shared.ask(Question::Exited).await {
-                Ok(Reply::Exited(Some((exit, output)))) => {
+            match self.shared.ask(RemoteRequest::Exited).await {
+                Ok(RemoteReply::Exited(Some((exit, output)))) => {
                     self.shared.heard(output);
                     Some(exit)
                 }

@@ -3,17 +3,17 @@
 //! contenders as processes. What it made there goes with the session, also where that is killed.
 
 mod address;
-mod answers;
+mod connection;
+mod file_copy;
 mod host;
 mod instance;
-mod question;
+mod remote_client;
+mod remote_protocol;
+mod remote_server;
 mod runtime;
-mod send;
-mod serve;
-mod way;
 
 pub use self::address::SshAddress;
+pub(crate) use self::connection::{Held, READY, host_and_port};
 pub use self::host::{FarClock, SshHost};
+pub use self::remote_server::serve;
 pub use self::runtime::SshRuntime;
-pub use self::serve::serve;
-pub(crate) use self::way::{Held, READY, host_and_port};

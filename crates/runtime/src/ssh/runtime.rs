@@ -8,13 +8,13 @@ use bakeoff_base::problem::Problem;
 use bakeoff_model::conditions::{Enforcement, TrafficPath};
 
 use crate::api::{BoxFuture, Instance, Runtime, StartError, StartSpec, SweepError};
-use crate::distance::Distance;
 use crate::log::Log;
+use crate::round_trip::Distance;
 
-use super::answers::strange;
 use super::host::SshHost;
-use super::instance::{Parts, SshInstance};
-use super::question::{Order, Question, Reply};
+use super::instance::{RemoteProcess, SshInstance};
+use super::remote_client::strange;
+use super::remote_protocol::{RemoteReply, RemoteRequest, RemoteStart};
 
 /// Starts processes of another host. Make one a session.
 #[derive(Debug)]
@@ -34,8 +34,8 @@ impl SshRuntime {
     /// There is no way, something cannot be removed, or no folder be made.
     pub async fn begin(host: Arc<SshHost>) -> Result<Self, Problem> {
         let distance = host.distance().await?;
-        let reply = host.ask(Question::Sweep).await?;
-        let Reply::Swept {
+        let reply = host.ask(RemoteRequest::Sweep).await?;
+        let RemoteReply::Swept {
             enforcement,
             removed,
         } = reply
@@ -85,9 +85,9 @@ impl SshRuntime {
         })?;
         let order = order(spec).map_err(failed)?;
         let mut answers = self.host.answers().map_err(failed)?;
-        let asked = answers.ask(Question::Start(Box::new(order))).await;
+        let asked = answers.ask(RemoteRequest::Start(Box::new(order))).await;
         match asked.map_err(failed)? {
-            Reply::Started => Ok(SshInstance::new(Parts {
+            RemoteReply::Started => Ok(SshInstance::new(RemoteProcess {
                 label: spec.label.clone(),
                 host: self.host.name().to_owned(),
                 address: SocketAddr::new(self.distance.there.ip(), spec.port),
@@ -95,16 +95,16 @@ impl SshRuntime {
                 wire: spec.wire.clone(),
                 log_path: spec.log_path.clone(),
             })),
-            Reply::NotStarted(error) => Err(there(error, self.host.name())),
+            RemoteReply::NotStarted(error) => Err(there(error, self.host.name())),
             other => Err(failed(strange(other))),
         }
     }
 }
 
-fn order(spec: &StartSpec) -> Result<Order, Problem> {
+fn order(spec: &StartSpec) -> Result<RemoteStart, Problem> {
     let tls = spec.wire.tls.as_ref().map(bakeoff_tls::inlined);
     let grpc = spec.wire.grpc.as_ref();
-    Ok(Order {
+    Ok(RemoteStart {
         label: spec.label.clone(),
         command: spec.command.clone(),
         env: spec.env.clone(),

@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use bakeoff_model::check::Answer;
+use bakeoff_model::check::ReceivedResponse;
 use bakeoff_model::suite::{Limits, ReplaySettings};
 use bakeoff_replay::{Recording, RecordingProxy, Replay, ReplayOptions};
 use bakeoff_runtime::backend::{
@@ -54,11 +54,11 @@ fn elasticsearch() -> BackendKind {
     })
 }
 
-async fn get(to: SocketAddr, path: &str) -> Answer {
+async fn get(to: SocketAddr, path: &str) -> ReceivedResponse {
     ask(to, "GET", path, &[], b"", LIMIT).await.unwrap()
 }
 
-async fn search(to: SocketAddr, body: &str) -> Answer {
+async fn search(to: SocketAddr, body: &str) -> ReceivedResponse {
     let headers = [("content-type".to_owned(), "application/json".to_owned())];
     ask(
         to,
@@ -72,7 +72,7 @@ async fn search(to: SocketAddr, body: &str) -> Answer {
     .unwrap()
 }
 
-fn hits(answer: &Answer) -> Vec<u64> {
+fn hits(answer: &ReceivedResponse) -> Vec<u64> {
     let body: Value = serde_json::from_slice(&answer.body).unwrap();
     let hits = body["hits"]["hits"].as_array().unwrap();
     hits.iter()
@@ -122,7 +122,7 @@ async fn a_real_elasticsearch_is_filled_recorded_and_replayed() {
 }
 
 /// Asks the documents and places through a proxy; the questions with their answers.
-async fn record(backend: &Backend, out: &Path) -> Vec<(Option<String>, Answer)> {
+async fn record(backend: &Backend, out: &Path) -> Vec<(Option<String>, ReceivedResponse)> {
     let listen = SocketAddr::new(LOOPBACK, 0);
     let proxy = RecordingProxy::bind(backend.address(), listen, out)
         .await
@@ -152,7 +152,7 @@ async fn record(backend: &Backend, out: &Path) -> Vec<(Option<String>, Answer)> 
     answers
 }
 
-async fn replayed(recordings: &Path, answers: &[(Option<String>, Answer)]) {
+async fn replayed(recordings: &Path, answers: &[(Option<String>, ReceivedResponse)]) {
     let recording = Recording::read(recordings).unwrap();
     let replay = Replay::bind(
         &recording,

@@ -68,7 +68,7 @@ async fn servers_that_misbehave_are_told_apart() {
     let error = ask(nobody, "NO WAY", "/", &[], b"", LIMIT)
         .await
         .unwrap_err();
-    assert!(matches!(error, AskError::BadQuestion(_)), "{error:?}");
+    assert!(matches!(error, AskError::BadRequest(_)), "{error:?}");
 }
 
 #[tokio::test]

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use bakeoff_base::text::counted;
-use bakeoff_model::baseline::{Baseline, Condition, Figure, base_name, head_name};
+use bakeoff_model::baseline::{Baseline, Condition, ConditionMetric, base_name, head_name};
 use bakeoff_model::conditions::RuntimeKind;
 use bakeoff_model::plan::{ChosenCase, Plan, PlanOptions, PlannedRun, matches};
 use bakeoff_model::suite::{BenchmarkKind, Contender};
@@ -24,7 +24,7 @@ use crate::store::suite_folder::{self, SuiteFolder};
 
 /// The baseline of a session.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Against {
+pub struct BaselineRequest {
     /// A folder that holds the suite as it was, or a revision.
     pub name: String,
     /// When the session has failed.
@@ -54,7 +54,7 @@ pub(crate) struct Base {
 
 impl Base {
     /// Finds the base of a new session on the suite in `suite`.
-    pub(crate) fn find(wanted: &Against, suite: &Path) -> anyhow::Result<Self> {
+    pub(crate) fn find(wanted: &BaselineRequest, suite: &Path) -> anyhow::Result<Self> {
         let folder = PathBuf::from(&wanted.name);
         let is_folder = folder.join("suite.toml").is_file();
         let baseline = Baseline {
@@ -74,7 +74,7 @@ impl Base {
     pub(crate) fn of(mut baseline: Baseline, suite: &Path) -> anyhow::Result<Self> {
         let (folder, tree, notes) = match &baseline.folder {
             Some(folder) => {
-                let words = baseline.words();
+                let words = baseline.describe();
                 let note = format!("baseline {words}; head is the suite's folder as it is");
                 (folder.clone(), None, vec![note])
             }
@@ -82,12 +82,12 @@ impl Base {
                 let name = baseline.commit.as_ref().unwrap_or(&baseline.name);
                 let tree = Tree::of(name, suite)?;
                 baseline.commit = Some(tree.commit.clone());
-                let notes = tree.notes(&baseline.words())?;
+                let notes = tree.notes(&baseline.describe())?;
                 (tree.inside(), Some(tree), notes)
             }
         };
         if !folder.join("suite.toml").is_file() {
-            let words = baseline.words();
+            let words = baseline.describe();
             return Err(hinted(
                 format_args!("the baseline {words} has no such suite: no suite.toml there"),
                 "name a revision that has it, in this folder",
@@ -148,7 +148,7 @@ impl Base {
         }
         let cases = self.paired(&heads, &options.contenders, &mut left_out);
         if cases.is_empty() {
-            let words = self.baseline.words();
+            let words = self.baseline.describe();
             return Err(hinted(
                 format_args!("no contender is in both the suite and the baseline {words}"),
                 left_out.join("; "),
@@ -182,7 +182,7 @@ impl Base {
         left_out: &mut Vec<String>,
     ) -> Vec<ChosenCase> {
         let chosen: BTreeSet<ChosenCase> = heads.runs.iter().map(case).collect();
-        let words = self.baseline.words();
+        let words = self.baseline.describe();
         let mut cases = Vec::new();
         for head in &chosen {
             let base = ChosenCase {
@@ -241,7 +241,9 @@ fn admits(contender: &Contender, case: &ChosenCase) -> bool {
 
 /// One set has no interval, so nothing could be found to hold in it.
 fn enough(runs: u32, fail_if: &[Condition]) -> anyhow::Result<()> {
-    let of_ratios = fail_if.iter().find(|one| one.figure != Figure::Errors);
+    let of_ratios = fail_if
+        .iter()
+        .find(|one| one.figure != ConditionMetric::Errors);
     match of_ratios {
         Some(condition) if runs < 2 => Err(hinted(
             format_args!(

@@ -12,7 +12,7 @@ use bakeoff_model::plan::PlannedRun;
 use bakeoff_model::record::{Outcome, Results};
 
 use crate::contracts::PendingRun;
-use crate::driver::{Driver, Part};
+use crate::driver::{Driver, RunRange};
 use crate::event::{Event, Observer};
 use crate::store::results;
 use crate::store::session_file::SessionFile;
@@ -40,12 +40,12 @@ pub(crate) async fn play_again(
     if lost.is_empty() {
         return Ok(made);
     }
-    let sets: BTreeSet<Place<'_>> = lost.iter().map(|one| place(&one.run)).collect();
+    let sets: BTreeSet<BenchmarkSet<'_>> = lost.iter().map(|one| place(&one.run)).collect();
     observer.observe(&Event::SetsReplaced {
         sets: sets.len(),
         expected_ns: duration_ns::whole(lost.iter().map(|one| one.run.expected).sum()),
     })?;
-    let part = Part {
+    let part = RunRange {
         before: made,
         runs: made + lost.len(),
     };
@@ -67,7 +67,7 @@ pub(crate) fn lost(session: &SessionFile, results: &Results) -> Vec<PendingRun> 
         *completed += u32::from(outcome == Some(&Outcome::Completed));
     }
     let analysis = Analysis::of(&AnalysisInput::new(results, ""));
-    let lost: BTreeSet<Place<'_>> = analysis
+    let lost: BTreeSet<BenchmarkSet<'_>> = analysis
         .loads
         .iter()
         .flat_map(|load| {
@@ -89,9 +89,9 @@ pub(crate) fn lost(session: &SessionFile, results: &Results) -> Vec<PendingRun> 
 }
 
 /// The benchmark, repetition and group of a set.
-type Place<'a> = (&'a str, u32, Option<u32>);
+type BenchmarkSet<'a> = (&'a str, u32, Option<u32>);
 
-fn place(run: &PlannedRun) -> Place<'_> {
+fn place(run: &PlannedRun) -> BenchmarkSet<'_> {
     (run.benchmark.as_str(), run.repetition, run.group)
 }
 

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use bakeoff_model::load::Pace;
-use bakeoff_model::runs::{Runs, RunsUntil};
+use bakeoff_model::run_count::{Runs, RunsUntil};
 use bakeoff_model::step;
 use bakeoff_model::suite::{Step, Suite};
 
@@ -128,7 +128,7 @@ mod tests {
     use std::time::Duration;
 
     use bakeoff_model::load::Pace;
-    use bakeoff_model::runs::{Runs, RunsUntil};
+    use bakeoff_model::run_count::{Runs, RunsUntil};
     use bakeoff_model::suite::{Benchmark, BenchmarkKind, Limits, Profile, Step, StepOrder, Suite};
     use bakeoff_model::transport::Transport;
 

@@ -9,13 +9,13 @@ mod search;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use bakeoff_model::baseline::{Condition, Figure};
+use bakeoff_model::baseline::{Condition, ConditionMetric};
 
 use crate::duel::Duel;
 use crate::event::{self, Event};
 use crate::hint::hinted;
 use crate::series::Stopped;
-use crate::session::{Audience, Ended};
+use crate::session::{Audience, SessionOutcome};
 
 use self::line::Line;
 use self::search::Search;
@@ -52,7 +52,7 @@ pub struct Bisect {
 impl Bisect {
     /// Refuses what can be seen to be wrong before anything is read.
     fn check(&self) -> anyhow::Result<()> {
-        if self.condition.figure == Figure::Errors {
+        if self.condition.figure == ConditionMetric::Errors {
             return Err(hinted(
                 "--fail-if errors: a commit is looked for by how much more it takes than another",
                 "write slower>5%, cpu>5%, memory>10%, p50>10% or p99>20%",
@@ -66,7 +66,7 @@ impl Bisect {
 ///
 /// # Errors
 /// There is no such line of commits, its ends cannot be built or measured, or a disk is full.
-pub async fn bisect(order: &Bisect, audience: &mut Audience<'_>) -> anyhow::Result<Ended> {
+pub async fn bisect(order: &Bisect, audience: &mut Audience<'_>) -> anyhow::Result<SessionOutcome> {
     order.check()?;
     let line = Line::find(&order.good, &order.bad, &order.folder)?;
     audience.watcher.observe(&Event::StreamBegan {
@@ -84,9 +84,9 @@ pub async fn bisect(order: &Bisect, audience: &mut Audience<'_>) -> anyhow::Resu
             search.tell(&Event::BisectionEnded {
                 bisection: Box::new(bisection),
             })?;
-            Ok(Ended::Completed)
+            Ok(SessionOutcome::Completed)
         }
-        Err(error) if error.is::<Stopped>() => Ok(Ended::Interrupted),
+        Err(error) if error.is::<Stopped>() => Ok(SessionOutcome::Interrupted),
         Err(error) => Err(error),
     }
 }

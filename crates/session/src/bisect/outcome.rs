@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use bakeoff_analysis::{WithInterval, changed};
 use bakeoff_base::text::counted;
-use bakeoff_model::baseline::{Condition, Figure};
-use bakeoff_stats::{Estimate, Side};
+use bakeoff_model::baseline::{Condition, ConditionMetric};
+use bakeoff_stats::{BoundSide, Estimate};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -90,7 +90,7 @@ pub struct SkippedCommit {
 pub(super) struct Change {
     pub(super) ratio: Estimate,
     /// Where that is by the bound of the condition.
-    pub(super) side: Side,
+    pub(super) side: BoundSide,
 }
 
 impl Change {
@@ -100,7 +100,7 @@ impl Change {
 }
 
 /// The parts of the sentence of an outcome.
-pub(super) struct Found<'a> {
+pub(super) struct OutcomeFacts<'a> {
     pub(super) condition: Condition,
     pub(super) change: &'a Change,
     pub(super) of_commit: Option<&'a Change>,
@@ -109,13 +109,13 @@ pub(super) struct Found<'a> {
     pub(super) time_is_over: bool,
 }
 
-impl Found<'_> {
+impl OutcomeFacts<'_> {
     pub(super) fn outcome(&self) -> BisectionOutcome {
         match (self.change.side, self.candidates) {
-            (Side::Below, _) => BisectionOutcome::NotWorse,
-            (Side::Undecided, _) => BisectionOutcome::Undecided,
-            (Side::Above, [_]) => BisectionOutcome::Found,
-            (Side::Above, _) => BisectionOutcome::Several,
+            (BoundSide::Below, _) => BisectionOutcome::NotWorse,
+            (BoundSide::Undecided, _) => BisectionOutcome::Undecided,
+            (BoundSide::Above, [_]) => BisectionOutcome::Found,
+            (BoundSide::Above, _) => BisectionOutcome::Several,
         }
     }
 
@@ -172,7 +172,7 @@ impl Found<'_> {
     fn explains_part_only(&self, own: &Change) -> bool {
         let ends = self.change.ratio.interval.zip(own.ratio.interval);
         ends.is_some_and(|(whole, own)| match self.condition.figure {
-            Figure::Slower => own.low > whole.high,
+            ConditionMetric::Slower => own.low > whole.high,
             _ => own.high < whole.low,
         })
     }
@@ -188,7 +188,7 @@ impl Found<'_> {
     }
 }
 
-fn changed_than(figure: Figure, change: &Change, than: &str) -> String {
+fn changed_than(figure: ConditionMetric, change: &Change, than: &str) -> String {
     let words = changed(figure, &change.ratio, than);
     words.unwrap_or_else(|| format!("cannot be compared with {than}, for lack of sets that agree"))
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use bakeoff_analysis::{Analysis, AnalysisInput};
-use bakeoff_model::baseline::Figure;
+use bakeoff_model::baseline::ConditionMetric;
 use bakeoff_model::duration_ns;
 use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_runtime::build::{BUILD_LIMIT, LoggedCommand};
@@ -16,7 +16,7 @@ use bakeoff_stats::{
     self as stats, Better, Budget, Criteria, LevelShift, Sample, against_bounds, compare,
 };
 
-use crate::duel::{self, Duel, DuelRuns, Service, Side, Unprepared};
+use crate::duel::{self, Duel, DuelRuns, DuelService, ServiceSource, Unprepared};
 use crate::event::Event;
 use crate::hint::hinted;
 use crate::revision::{Tree, trees_folder};
@@ -25,7 +25,7 @@ use crate::session::Audience;
 
 use super::Bisect;
 use super::line::Line;
-use super::outcome::{Bisection, Candidate, Change, Found, SkippedCommit};
+use super::outcome::{Bisection, Candidate, Change, OutcomeFacts, SkippedCommit};
 
 /// The commit is one of those that hold the change with this probability.
 const PROBABILITY: f64 = 0.95;
@@ -91,7 +91,7 @@ impl<'a, 'w> Search<'a, 'w> {
             }
         }
         let change = self.pair(0, last, SESSIONS_OF_ENDS).await?;
-        let is_worse = change.side == stats::Side::Above;
+        let is_worse = change.side == stats::BoundSide::Above;
         let mut time_is_over = false;
         while is_worse && self.shift.credible(PROBABILITY).len() > 1 {
             time_is_over = self.began.elapsed() >= self.order.within;
@@ -112,7 +112,7 @@ impl<'a, 'w> Search<'a, 'w> {
             [found] if is_worse && last > 1 => self.confirmed(found).await?,
             _ => None,
         };
-        let found = Found {
+        let found = OutcomeFacts {
             condition: self.order.condition,
             change: &change,
             of_commit: of_commit.as_ref(),
@@ -151,7 +151,7 @@ impl<'a, 'w> Search<'a, 'w> {
         loop {
             let is_last = session == sessions_max || self.began.elapsed() >= self.order.within;
             let change = self.change(&before, &after, is_last);
-            if is_last || change.side != stats::Side::Undecided {
+            if is_last || change.side != stats::BoundSide::Undecided {
                 return Ok(change);
             }
             let more = self.duel_of(earlier, later).await?;
@@ -187,7 +187,7 @@ impl<'a, 'w> Search<'a, 'w> {
         let [before, after] = [before, after].map(|sample| sample.clone().looked_at(budget));
         let bound = self.order.condition.bound();
         let bounded = match self.figure() {
-            Figure::Slower => against_bounds(&[(&before, &after, bound)]),
+            ConditionMetric::Slower => against_bounds(&[(&before, &after, bound)]),
             _ => against_bounds(&[(&after, &before, bound)]),
         };
         // Only the ratio is wanted, which is the same whichever is better.
@@ -198,7 +198,7 @@ impl<'a, 'w> Search<'a, 'w> {
         }
     }
 
-    fn figure(&self) -> Figure {
+    fn figure(&self) -> ConditionMetric {
         self.order.condition.figure
     }
 
@@ -320,10 +320,10 @@ impl<'a, 'w> Search<'a, 'w> {
     }
 
     fn duel(&self, positions: &[usize], runs: DuelRuns) -> Duel {
-        let sides = positions.iter().map(|position| Side {
+        let sides = positions.iter().map(|position| DuelService {
             name: self.line.name(*position),
             text: self.line.commit(*position).title,
-            service: Service::Command(self.order.command.clone()),
+            service: ServiceSource::Command(self.order.command.clone()),
             workdir: self.trees.get(position).map(Tree::inside),
         });
         Duel {
@@ -331,7 +331,7 @@ impl<'a, 'w> Search<'a, 'w> {
             runs,
             // Good and bad are the controls of a session in which a shift is looked for.
             control: positions.len() == 2,
-            latency: matches!(self.figure(), Figure::P50 | Figure::P99),
+            latency: matches!(self.figure(), ConditionMetric::P50 | ConditionMetric::P99),
             ..self.order.duel.clone()
         }
     }

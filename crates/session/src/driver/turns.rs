@@ -4,18 +4,18 @@
 
 use bakeoff_runtime::Instance;
 
-use super::{Driver, Place};
-use crate::case::Case;
-use crate::contracts::{Halt, Parts, PendingRun};
+use super::{Driver, RunPosition};
+use crate::contracts::{Halt, PendingRun, SessionDeps};
 use crate::event::{Event, Observer};
-use crate::stages::measure::{Account, Loading, On};
-use crate::stages::rows::{self, Counted};
-use crate::stages::run;
+use crate::ready_case::Case;
+use crate::stages::load_run;
+use crate::stages::measure::{Account, LoadDriver, RunContext};
+use crate::stages::row_count::{self, Counted};
 use crate::stages::start::stage;
 use bakeoff_model::failure::Stage;
 
 /// One contender of a set, alive.
-struct Member<'a> {
+struct SetMember<'a> {
     case: Case,
     notes: Vec<String>,
     instance: Box<dyn Instance>,
@@ -28,16 +28,16 @@ struct Member<'a> {
 pub(super) async fn play(
     driver: &Driver<'_>,
     pending: &[PendingRun],
-    place: impl Fn(usize) -> Place,
+    place: impl Fn(usize) -> RunPosition,
     observer: &mut dyn Observer,
 ) -> anyhow::Result<()> {
     let mut members = Vec::new();
     for (offset, one) in pending.iter().enumerate() {
         let case = driver.begin(one, place(offset), observer)?;
-        let mounted = mount(&driver.parts, &case, observer).await;
+        let mounted = start_member(&driver.parts, &case, observer).await;
         let notes: Vec<String> = driver.unknown_requests().await.collect();
         match mounted {
-            Ok((instance, counted)) => members.push(Member {
+            Ok((instance, counted)) => members.push(SetMember {
                 case,
                 notes,
                 instance,
@@ -48,11 +48,11 @@ pub(super) async fn play(
         }
     }
     let all = members.iter_mut();
-    let mut ons: Vec<On<'_>> = all.map(|member| member.on(&driver.parts)).collect();
+    let mut ons: Vec<RunContext<'_>> = all.map(|member| member.on(&driver.parts)).collect();
     if ons.is_empty() {
         return Ok(());
     }
-    let loading = Loading::begin(&ons).await;
+    let loading = LoadDriver::begin(&ons).await;
     drop(std::mem::take(&mut ons));
     match loading {
         Ok(loading) => load(driver, &mut members, loading, observer).await,
@@ -61,13 +61,13 @@ pub(super) async fn play(
 }
 
 /// Starts and checks a contender.
-async fn mount<'a>(
-    parts: &Parts<'a>,
+async fn start_member<'a>(
+    parts: &SessionDeps<'a>,
     case: &Case,
     observer: &mut dyn Observer,
 ) -> Result<(Box<dyn Instance>, Option<Counted<'a>>), Halt> {
-    let instance = run::verified(parts, case, observer).await?;
-    let counted = rows::before(parts, case).await?;
+    let instance = load_run::verified(parts, case, observer).await?;
+    let counted = row_count::before(parts, case).await?;
     stage(observer, case, Stage::Load)?;
     Ok((instance, counted))
 }
@@ -81,7 +81,7 @@ async fn conclude_unloaded(
     observer: &mut dyn Observer,
 ) -> anyhow::Result<()> {
     if !matches!(halt, Halt::Fatal(_)) {
-        run::checked_apart(&driver.parts, case, observer).await?;
+        load_run::checked_apart(&driver.parts, case, observer).await?;
     }
     driver.conclude(Err(halt), notes, observer)
 }
@@ -89,12 +89,12 @@ async fn conclude_unloaded(
 /// Plays all steps on the contenders that live, and ends their runs.
 async fn load<'a>(
     driver: &Driver<'a>,
-    members: &mut [Member<'a>],
-    mut loading: Loading,
+    members: &mut [SetMember<'a>],
+    mut loading: LoadDriver,
     observer: &mut dyn Observer,
 ) -> anyhow::Result<()> {
     while loading.has_next() {
-        let mut ons: Vec<On<'_>> = members
+        let mut ons: Vec<RunContext<'_>> = members
             .iter_mut()
             .map(|one| one.on(&driver.parts))
             .collect();
@@ -110,7 +110,7 @@ async fn load<'a>(
             };
             let account = loading.close(index);
             member
-                .leave(driver, account, Err(failure.into()), observer)
+                .stop_member(driver, account, Err(failure.into()), observer)
                 .await?;
         }
         if members.iter().all(|member| member.has_left) {
@@ -128,23 +128,23 @@ async fn load<'a>(
 /// same instances, since the rate depends on what the turns have shown.
 async fn compare_times<'a>(
     driver: &Driver<'a>,
-    members: &mut [Member<'a>],
-    loading: &mut Loading,
+    members: &mut [SetMember<'a>],
+    loading: &mut LoadDriver,
     observer: &mut dyn Observer,
 ) -> Result<(), Halt> {
     let all = members.iter().enumerate();
     let is_compared =
-        |member: &Member<'_>| !member.has_left && member.case.begin.run.latency.is_some();
+        |member: &SetMember<'_>| !member.has_left && member.case.begin.run.latency.is_some();
     let living: Vec<usize> = all
         .filter(|(_, member)| is_compared(member))
         .map(|(index, _)| index)
         .collect();
     let alive = members.iter_mut().filter(|member| is_compared(member));
-    let mut ons: Vec<On<'_>> = alive.map(|one| one.on(&driver.parts)).collect();
+    let mut ons: Vec<RunContext<'_>> = alive.map(|one| one.on(&driver.parts)).collect();
     let Some(load) = loading.open_load(&ons, &living) else {
         return Ok(());
     };
-    let accounts = Loading::play_open(&mut ons, &load, observer).await?;
+    let accounts = LoadDriver::play_open(&mut ons, &load, observer).await?;
     for (index, account) in living.into_iter().zip(accounts) {
         loading.add(index, account);
     }
@@ -154,8 +154,8 @@ async fn compare_times<'a>(
 /// Ends all runs that have not ended.
 async fn leave_all(
     driver: &Driver<'_>,
-    members: &mut [Member<'_>],
-    mut loading: Option<&mut Loading>,
+    members: &mut [SetMember<'_>],
+    mut loading: Option<&mut LoadDriver>,
     loaded: Result<(), Halt>,
     observer: &mut dyn Observer,
 ) -> anyhow::Result<()> {
@@ -175,15 +175,15 @@ async fn leave_all(
             Some(failure) => Err(failure.into()),
         };
         member
-            .leave(driver, account.unwrap_or_default(), loaded, observer)
+            .stop_member(driver, account.unwrap_or_default(), loaded, observer)
             .await?;
     }
     Ok(())
 }
 
-impl<'a> Member<'a> {
-    fn on<'s>(&'s mut self, parts: &'s Parts<'a>) -> On<'s> {
-        On {
+impl<'a> SetMember<'a> {
+    fn on<'s>(&'s mut self, parts: &'s SessionDeps<'a>) -> RunContext<'s> {
+        RunContext {
             parts,
             case: &self.case,
             instance: self.instance.as_mut(),
@@ -191,7 +191,7 @@ impl<'a> Member<'a> {
     }
 
     /// Ends the run: the contender is looked at and stopped.
-    async fn leave(
+    async fn stop_member(
         &mut self,
         driver: &Driver<'_>,
         account: Account,
@@ -204,14 +204,14 @@ impl<'a> Member<'a> {
         })?;
         let counted = self.counted.take();
         let mut notes = std::mem::take(&mut self.notes);
-        let mut on = On {
+        let mut on = RunContext {
             parts: &driver.parts,
             case: &self.case,
             instance: self.instance.as_mut(),
         };
-        let made = run::finish(&mut on, account, counted, loaded, &mut notes, observer).await;
+        let made = load_run::finish(&mut on, account, counted, loaded, &mut notes, observer).await;
         if !matches!(made, Err(Halt::Fatal(_))) {
-            run::checked_apart(&driver.parts, &self.case, observer).await?;
+            load_run::checked_apart(&driver.parts, &self.case, observer).await?;
         }
         driver.conclude(made, notes, observer)
     }

@@ -1,12 +1,12 @@
 //! In what the answers of the sides agree, and what to say where they do not. Pure.
 
 use bakeoff_base::text::counted;
-use bakeoff_model::check::Answer;
+use bakeoff_model::check::ReceivedResponse;
 use bakeoff_model::grpc;
 use bakeoff_model::json_path::JsonPath;
 use serde_json::{Value, json};
 
-use super::order::{Duel, Request};
+use super::definition::{Duel, DuelRequest};
 use crate::hint::hinted;
 
 /// The longest body that a suite file quotes, bytes; of a longer one only the length is expected.
@@ -22,8 +22,8 @@ const FAILURE: u16 = 400;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Answers {
     pub(super) name: String,
-    pub(super) first: Answer,
-    pub(super) second: Answer,
+    pub(super) first: ReceivedResponse,
+    pub(super) second: ReceivedResponse,
 }
 
 /// The response that every side is expected to give from now on.
@@ -61,7 +61,7 @@ pub(super) fn sentence(duel: &Duel, agreed: &[Agreed]) -> String {
 }
 
 /// Status and body, or with the user's leave the statuses that came.
-fn of_request(duel: &Duel, request: &Request, answers: &[Answers]) -> anyhow::Result<Agreed> {
+fn of_request(duel: &Duel, request: &DuelRequest, answers: &[Answers]) -> anyhow::Result<Agreed> {
     let request = &request.name;
     if let Some(one) = answers.iter().find(|one| is_failure(&one.first)) {
         let status = status(&one.first);
@@ -93,7 +93,7 @@ fn of_request(duel: &Duel, request: &Request, answers: &[Answers]) -> anyhow::Re
             ),
         });
     }
-    let is_equal = |answer: &Answer| answer.body == first.body;
+    let is_equal = |answer: &ReceivedResponse| answer.body == first.body;
     let mut all = answers.iter();
     let are_equal = all.all(|one| is_equal(&one.first) && is_equal(&one.second));
     if !are_equal || has_ignored(&first.body, ignored) {
@@ -116,7 +116,7 @@ fn of_request(duel: &Duel, request: &Request, answers: &[Answers]) -> anyhow::Re
     })
 }
 
-fn is_failure(answer: &Answer) -> bool {
+fn is_failure(answer: &ReceivedResponse) -> bool {
     answer.status >= FAILURE || answer.grpc_status.is_some_and(|status| status != grpc::OK)
 }
 
@@ -134,8 +134,8 @@ fn quotable(body: &[u8]) -> Option<&str> {
 
 /// The first difference between two answers, as a message of several lines.
 fn difference(request: &str, answers: &[Answers], ignored: &[JsonPath]) -> Option<String> {
-    let same = |a: &Answer, b: &Answer| {
-        let statuses = |answer: &Answer| (answer.status, answer.grpc_status);
+    let same = |a: &ReceivedResponse, b: &ReceivedResponse| {
+        let statuses = |answer: &ReceivedResponse| (answer.status, answer.grpc_status);
         statuses(a) == statuses(b) && (a.body == b.body || are_alike(&a.body, &b.body, ignored))
     };
     if let Some(one) = answers.iter().find(|one| !same(&one.first, &one.second)) {
@@ -175,11 +175,11 @@ fn has_ignored(body: &[u8], ignored: &[JsonPath]) -> bool {
 }
 
 /// Both answers below each other, each from shortly before the first difference on.
-fn compared(one: (&str, &Answer), other: (&str, &Answer)) -> String {
+fn compared(one: (&str, &ReceivedResponse), other: (&str, &ReceivedResponse)) -> String {
     let pairs = one.1.body.iter().zip(&other.1.body);
     let at = pairs.take_while(|(a, b)| a == b).count();
     let width = one.0.chars().count().max(other.0.chars().count());
-    let line = |(name, answer): (&str, &Answer)| {
+    let line = |(name, answer): (&str, &ReceivedResponse)| {
         let from = at.saturating_sub(BEFORE_DIFFERENCE);
         let rest = quoted(answer.body.get(from..).unwrap_or_default());
         let dots = if from > 0 { "…" } else { "" };
@@ -193,7 +193,7 @@ fn compared(one: (&str, &Answer), other: (&str, &Answer)) -> String {
 }
 
 /// The status of the response, or of the call that it is.
-fn status(answer: &Answer) -> String {
+fn status(answer: &ReceivedResponse) -> String {
     match answer.grpc_status.filter(|_| answer.status < FAILURE) {
         Some(status) => grpc::status_text(status),
         None => answer.status.to_string(),
@@ -201,13 +201,13 @@ fn status(answer: &Answer) -> String {
 }
 
 /// `200, 13 bytes`.
-fn summary(answer: &Answer) -> String {
+fn summary(answer: &ReceivedResponse) -> String {
     let bytes = counted(answer.body.len() as u64, "byte");
     format!("{}, {bytes}", status(answer))
 }
 
 /// The same with the body, or with the message of a call that failed.
-fn shown(answer: &Answer) -> String {
+fn shown(answer: &ReceivedResponse) -> String {
     match grpc::message(&answer.headers) {
         Some(message) => format!("{}: {}", status(answer), quoted(message.as_bytes())),
         None => format!("{}: {}", summary(answer), quoted(&answer.body)),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use bakeoff_model::suite::Limits;
 use bakeoff_runtime::kubernetes::{Cluster, Deployed};
 
-use super::order::{Duel, Service, ServiceImage, USUAL_LIMITS, common_port};
+use super::definition::{Duel, ServiceImage, ServiceSource, USUAL_LIMITS, common_port};
 use crate::hint::{hinted, with_hints};
 
 /// Returns the duel with images in the place of Deployments, and what the user should know about
@@ -17,7 +17,7 @@ use crate::hint::{hinted, with_hints};
 pub(super) async fn look_up(duel: &Duel) -> anyhow::Result<(Duel, Vec<String>)> {
     let mut found = duel.clone();
     let mut notes = Vec::new();
-    let is_deployed = |service: &Service| matches!(service, Service::Deployment(_));
+    let is_deployed = |service: &ServiceSource| matches!(service, ServiceSource::Deployment(_));
     if !duel.sides.iter().any(|side| is_deployed(&side.service)) {
         return Ok((found, notes));
     }
@@ -26,7 +26,7 @@ pub(super) async fn look_up(duel: &Duel) -> anyhow::Result<(Duel, Vec<String>)> 
     let cluster = cluster.map_err(with_hints)?;
     let mut first: Option<(String, Deployed)> = None;
     for side in &mut found.sides {
-        let Service::Deployment(name) = &side.service else {
+        let ServiceSource::Deployment(name) = &side.service else {
             continue;
         };
         let mut deployed = cluster.deployed(name).await.map_err(with_hints)?;
@@ -37,7 +37,7 @@ pub(super) async fn look_up(duel: &Duel) -> anyhow::Result<(Duel, Vec<String>)> 
         notes.extend(own.map(|note| format!("{}: {note}", side.name)));
         let port = deployed.port.filter(|_| duel.port.is_none());
         found.port = common_port(&side.name, port, found.port)?;
-        side.service = Service::Image(image(deployed.image.clone(), &deployed));
+        side.service = ServiceSource::Image(image(deployed.image.clone(), &deployed));
         match &first {
             Some((other, one)) if one.limits != deployed.limits => notes.push(format!(
                 "{} has other limits than {other}; all copies get those of {other}",
@@ -51,8 +51,8 @@ pub(super) async fn look_up(duel: &Duel) -> anyhow::Result<(Duel, Vec<String>)> 
         return Ok((found, notes));
     };
     for (side, wanted) in found.sides.iter_mut().zip(&duel.sides) {
-        if let Service::Image(own) = &wanted.service {
-            side.service = Service::Image(image(own.reference.clone(), &deployed));
+        if let ServiceSource::Image(own) = &wanted.service {
+            side.service = ServiceSource::Image(image(own.reference.clone(), &deployed));
             notes.push(format!(
                 "{} gets the environment and the arguments of {name}",
                 side.name
@@ -121,7 +121,7 @@ mod tests {
     use bakeoff_runtime::kubernetes::Deployed;
 
     use super::{secrets, usual};
-    use crate::duel::order::USUAL_LIMITS;
+    use crate::duel::definition::USUAL_LIMITS;
 
     #[test]
     fn secrets_must_be_given() {

@@ -13,10 +13,10 @@ use bakeoff_runtime::{Instance, ReadyError, StartError, StartSpec};
 
 use super::Unprepared;
 use super::agreement::Answers;
+use super::definition::{Duel, DuelRequest, NAME};
 use super::files::{self, SuiteText};
-use super::order::{Duel, NAME, Request};
 use crate::contracts::{Client, Destination, STOP_GRACE};
-use crate::event::Unheard;
+use crate::event::NullObserver;
 use crate::hint::hinted;
 use crate::stages::verify;
 use crate::store::suite_folder::SuiteFolder;
@@ -88,7 +88,7 @@ async fn testbed(
         logs: logs.path().to_owned(),
     };
     // What the session will tell anyway is not told twice.
-    Testbed::prepare(folder, options, &mut Unheard).await
+    Testbed::prepare(folder, options, &mut NullObserver).await
 }
 
 /// Why the sides cannot take turns: one that does not become ready in the way of a set.
@@ -180,7 +180,7 @@ async fn ask_all(
 }
 
 async fn ask_twice(
-    request: &Request,
+    request: &DuelRequest,
     client: &dyn Client,
     instance: &dyn Instance,
     name: &str,

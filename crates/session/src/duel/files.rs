@@ -12,7 +12,9 @@ use bakeoff_model::parse::{self, SuiteSources};
 use bakeoff_model::volume::Volume;
 use serde_json::{Map, Value, json};
 
-use super::order::{Duel, DuelRuns, DuelWarmUp, NAME, Request, Service, Side};
+use super::definition::{
+    Duel, DuelRequest, DuelRuns, DuelService, DuelWarmUp, NAME, ServiceSource,
+};
 use crate::grpc;
 use crate::store::suite_folder::{self, SuiteFolder};
 
@@ -275,7 +277,7 @@ fn limits(duel: &Duel) -> Value {
 fn requests<'d>(
     duel: &'d Duel,
     expect: &'d [Value],
-) -> impl Iterator<Item = (&'d Request, Map<String, Value>)> {
+) -> impl Iterator<Item = (&'d DuelRequest, Map<String, Value>)> {
     let both = duel.requests.iter().zip(expect);
     both.map(|(request, expect)| {
         let mut table = table(request);
@@ -284,7 +286,7 @@ fn requests<'d>(
     })
 }
 
-fn table(request: &Request) -> Map<String, Value> {
+fn table(request: &DuelRequest) -> Map<String, Value> {
     let headers = request.headers.iter();
     let headers: Map<String, Value> = headers
         .map(|(name, value)| (name.clone(), json!(value)))
@@ -310,18 +312,18 @@ fn checks_file(duel: &Duel, expect: &[Value]) -> String {
     toml_text(&json!({ "check": checks.collect::<Vec<_>>() }))
 }
 
-pub(crate) fn contender_file(side: &Side, workdir: &Path) -> String {
+pub(crate) fn contender_file(side: &DuelService, workdir: &Path) -> String {
     let mut contender = Map::new();
     contender.insert("name".to_owned(), json!(side.name));
     contender.insert("describe".to_owned(), json!(side.text));
     let mut file = Map::new();
     match &side.service {
-        Service::Command(words) => {
+        ServiceSource::Command(words) => {
             contender.insert("run".to_owned(), json!(words));
             let workdir = side.workdir.as_deref().unwrap_or(workdir);
             contender.insert("workdir".to_owned(), json!(workdir));
         }
-        Service::Image(image) => {
+        ServiceSource::Image(image) => {
             let mut table = json!({ "name": image.reference });
             if !image.entrypoint.is_empty() {
                 table["entrypoint"] = json!(image.entrypoint);
@@ -338,8 +340,8 @@ pub(crate) fn contender_file(side: &Side, workdir: &Path) -> String {
             }
         }
         // One that was not looked up is nothing that can be started, and the parser says so.
-        Service::Compose(_) | Service::Deployment(_) => {}
-        Service::Url(url) => {
+        ServiceSource::Compose(_) | ServiceSource::Deployment(_) => {}
+        ServiceSource::Url(url) => {
             contender.insert("url".to_owned(), json!(url.to_string()));
         }
     }

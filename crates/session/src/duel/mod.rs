@@ -4,10 +4,10 @@
 
 mod agreement;
 pub(crate) mod compose;
+mod definition;
 mod deployment;
 mod dry_run;
 mod files;
-mod order;
 
 use std::path::{Path, PathBuf};
 
@@ -16,19 +16,20 @@ use bakeoff_model::plan::whole_runs;
 use serde_json::Value;
 
 use crate::hint::hinted;
-use crate::opening::{NewSession, Order};
+use crate::opening::{NewSession, SessionRequest};
 use crate::options::SessionOptions;
 use crate::selection::Selection;
-use crate::words;
+use crate::shell_text;
 
 use self::agreement::Agreed;
 use self::dry_run::DryRun;
 
+pub use definition::{
+    Duel, DuelRequest, DuelRuns, DuelService, DuelWarmUp, NAME, ServiceImage, ServiceSource,
+    USUAL_LIMITS,
+};
 pub(crate) use files::{
     SuiteText, contender_file, dependency_table, duration_text, toml_text, write,
-};
-pub use order::{
-    Duel, DuelRuns, DuelWarmUp, NAME, Request, Service, ServiceImage, Side, USUAL_LIMITS,
 };
 
 /// The result of asking all sides before the measurement.
@@ -67,8 +68,8 @@ pub fn session(
     runtime: RuntimeKind,
     options: SessionOptions,
     seed: u64,
-) -> Order {
-    Order::Begin(Box::new(NewSession {
+) -> SessionRequest {
+    SessionRequest::Begin(Box::new(NewSession {
         suite,
         selection: Selection {
             contenders: Vec::new(),
@@ -163,7 +164,7 @@ pub async fn prepare(duel: &Duel, folder: &Path) -> Result<Agreement, Unprepared
             format_args!("{}: holds a suite already", folder.display()),
             format_args!(
                 "run it with `bakeoff run {}`, or name another folder",
-                words::of_shell(folder)
+                shell_text::of_shell(folder)
             ),
         )
         .into());

@@ -8,10 +8,10 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use bakeoff_model::load::{
-    ClockOffset, Connections, FleetReceipt, LoadEvent, LoadInterval, LoadSpec, Part,
+    ClockOffset, Connections, FleetReceipt, LoadEvent, LoadInterval, LoadPart, LoadSpec,
 };
 
-use super::part::{Barrier, Began, Member, Stage};
+use super::part::{Barrier, Began, FleetMember, MemberStage};
 use super::slice;
 
 /// The message about load generators that do what they should not.
@@ -49,7 +49,7 @@ struct Pending {
 #[derive(Debug)]
 pub struct Merge {
     spec: LoadSpec,
-    members: Vec<Member>,
+    members: Vec<FleetMember>,
     phase: Phase,
     step: usize,
     /// The reactors of the load generators, reported when they were ready.
@@ -77,7 +77,7 @@ impl Merge {
         Self {
             spec: spec.clone(),
             members: members
-                .map(|(name, clock)| Member::new(name, clock))
+                .map(|(name, clock)| FleetMember::new(name, clock))
                 .collect(),
             phase: Phase::Opening,
             step: 0,
@@ -113,21 +113,25 @@ impl Merge {
     /// Whether all wait for the window of their step to be opened.
     #[must_use]
     pub fn is_ready(&self) -> bool {
-        let ready = |one: &Member| !one.lives() || one.stage == Stage::Ready;
+        let ready = |one: &FleetMember| !one.lives() || one.stage == MemberStage::Ready;
         self.phase == Phase::Step && self.members.iter().all(ready)
     }
 
     /// Whether this load generator is not lost.
     #[must_use]
     pub fn lives(&self, part: usize) -> bool {
-        self.members.get(part).is_some_and(Member::lives)
+        self.members.get(part).is_some_and(FleetMember::lives)
     }
 
     /// Whether this load generator has something to say before it is told to go on.
     #[must_use]
     pub fn awaits(&self, part: usize) -> bool {
-        let waits =
-            |one: &Member| matches!(one.stage, Stage::Ready | Stage::StepDone | Stage::Ended);
+        let waits = |one: &FleetMember| {
+            matches!(
+                one.stage,
+                MemberStage::Ready | MemberStage::StepDone | MemberStage::Ended
+            )
+        };
         self.members
             .get(part)
             .is_some_and(|one| one.lives() && !waits(one))
@@ -137,15 +141,15 @@ impl Merge {
     #[must_use]
     pub fn is_running(&self, part: usize) -> bool {
         let member = self.members.get(part);
-        member.is_some_and(|one| one.stage == Stage::Running)
+        member.is_some_and(|one| one.stage == MemberStage::Running)
     }
 
     /// All are told to go on: from step to step, or to open their windows.
     pub fn go(&mut self) {
         for member in &mut self.members {
             member.stage = match member.stage {
-                Stage::Ready => Stage::Running,
-                Stage::StepDone => Stage::Opening,
+                MemberStage::Ready => MemberStage::Running,
+                MemberStage::StepDone => MemberStage::Opening,
                 other => other,
             };
         }
@@ -176,7 +180,7 @@ impl Merge {
         let stage = member.stage;
         match (event, stage) {
             (LoadEvent::Failed { message }, _) => return self.lose(part, &message),
-            (event @ LoadEvent::Ready { .. }, Stage::Opening) => self.take_ready(part, event),
+            (event @ LoadEvent::Ready { .. }, MemberStage::Opening) => self.take_ready(part, event),
             (
                 LoadEvent::Began {
                     at_ns,
@@ -184,7 +188,7 @@ impl Merge {
                     late_ns,
                     ..
                 },
-                Stage::Running,
+                MemberStage::Running,
             ) => {
                 let said = Began {
                     unix_ns,
@@ -195,19 +199,19 @@ impl Merge {
                     self.members[part].begin(said, barrier);
                 }
             }
-            (LoadEvent::Interval(interval), Stage::Running) => {
+            (LoadEvent::Interval(interval), MemberStage::Running) => {
                 if !self.take_slice(part, *interval) {
                     return self.lose(part, DISORDER);
                 }
             }
-            (LoadEvent::StepDone { step, .. }, Stage::Running) if step == self.step => {
+            (LoadEvent::StepDone { step, .. }, MemberStage::Running) if step == self.step => {
                 let is_last = step + 1 == self.spec.steps.len();
                 self.members[part].stage = match is_last {
-                    true => Stage::Ending,
-                    false => Stage::StepDone,
+                    true => MemberStage::Ending,
+                    false => MemberStage::StepDone,
                 };
             }
-            (LoadEvent::Done, Stage::Ending) => self.members[part].stage = Stage::Ended,
+            (LoadEvent::Done, MemberStage::Ending) => self.members[part].stage = MemberStage::Ended,
             (LoadEvent::Done, _) => return self.lose(part, "it ended before its load did"),
             _ => return self.lose(part, DISORDER),
         }
@@ -227,7 +231,11 @@ impl Merge {
             return;
         };
         // The first says which step it is: the one after the last, or that one again.
-        if self.phase != Phase::Opening || self.members.iter().all(|one| one.stage != Stage::Ready)
+        if self.phase != Phase::Opening
+            || self
+                .members
+                .iter()
+                .all(|one| one.stage != MemberStage::Ready)
         {
             self.begin_step(step);
         }
@@ -241,7 +249,7 @@ impl Merge {
         }
         let member = &mut self.members[part];
         member.connections = connections;
-        member.stage = Stage::Ready;
+        member.stage = MemberStage::Ready;
     }
 
     fn begin_step(&mut self, step: usize) {
@@ -285,24 +293,24 @@ impl Merge {
 
     /// Makes the events for which nothing is missing any more.
     fn advance(&mut self) {
-        if self.phase != Phase::Over && !self.members.iter().any(Member::lives) {
+        if self.phase != Phase::Over && !self.members.iter().any(FleetMember::lives) {
             return self.give_up();
         }
-        if self.phase == Phase::Opening && self.all(|one| one.stage == Stage::Ready) {
+        if self.phase == Phase::Opening && self.all(|one| one.stage == MemberStage::Ready) {
             self.phase = Phase::Step;
             self.make_ready();
         }
         if self.phase == Phase::Step {
             self.advance_step();
         }
-        if self.phase == Phase::Between && self.all(|one| one.stage == Stage::Ended) {
+        if self.phase == Phase::Between && self.all(|one| one.stage == MemberStage::Ended) {
             self.phase = Phase::Over;
             self.ready.push_back(LoadEvent::Done);
         }
     }
 
     /// Whether this holds for all that live.
-    fn all(&self, holds: impl Fn(&Member) -> bool) -> bool {
+    fn all(&self, holds: impl Fn(&FleetMember) -> bool) -> bool {
         self.members.iter().filter(|one| one.lives()).all(holds)
     }
 
@@ -317,11 +325,12 @@ impl Merge {
                 late_ns: last.late_ns,
             });
         }
-        let delivered = |one: &Member, slice: u32| one.is_through() || one.receipt.slices > slice;
+        let delivered =
+            |one: &FleetMember, slice: u32| one.is_through() || one.receipt.slices > slice;
         while !self.pending.is_empty() && self.all(|one| delivered(one, self.emitted)) {
             self.make_slice();
         }
-        if self.all(Member::is_through) {
+        if self.all(FleetMember::is_through) {
             self.phase = Phase::Between;
             self.make_step_done();
         }
@@ -347,7 +356,7 @@ impl Merge {
 
     fn make_ready(&mut self) {
         let mut connections = Connections {
-            asked: self.connections_of(Part::WHOLE),
+            asked: self.connections_of(LoadPart::WHOLE),
             ..Connections::default()
         };
         for member in self.members.iter().filter(|one| one.lives()) {
@@ -370,7 +379,7 @@ impl Merge {
     }
 
     /// Connections of the step that are in this part of the load.
-    fn connections_of(&self, part: Part) -> u32 {
+    fn connections_of(&self, part: LoadPart) -> u32 {
         let step = self.spec.steps.get(self.step);
         let connections = step.map_or(0, |step| step.connections);
         let part = self.spec.own_part().part(part);
@@ -388,10 +397,10 @@ impl Merge {
         let mut sum = pending.sum;
         sum.start_ns = self.begin_ns + pending.offset_ns;
         sum.end_ns = sum.start_ns + pending.length_ns;
-        sum.connections.asked = self.connections_of(Part::WHOLE);
+        sum.connections.asked = self.connections_of(LoadPart::WHOLE);
         let of = u32::try_from(self.members.len()).unwrap_or(u32::MAX);
         let lost = self.numbered().filter_map(|(index, member)| {
-            let connections = self.connections_of(Part { index, of });
+            let connections = self.connections_of(LoadPart { index, of });
             member.missing(index, slice, connections)
         });
         sum.lost = lost.collect();
@@ -400,7 +409,7 @@ impl Merge {
     }
 
     /// The load generators with the indices of their parts.
-    fn numbered(&self) -> impl Iterator<Item = (u32, &Member)> {
+    fn numbered(&self) -> impl Iterator<Item = (u32, &FleetMember)> {
         (0_u32..).zip(&self.members)
     }
 

@@ -17,7 +17,7 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use async_trait::async_trait;
 use bakeoff_base::problem::Problem;
-use bakeoff_model::load::{LoadEvent, LoadSpec, Part, StepCommand};
+use bakeoff_model::load::{LoadEvent, LoadPart, LoadSpec, StepCommand};
 use futures_util::future::join_all;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 
@@ -76,7 +76,7 @@ impl LoadGenerator for FleetGenerator {
             let (name, generator) = member;
             let part = LoadSpec {
                 stepwise: true,
-                ..spec.part(Part { index, of })
+                ..spec.part(LoadPart { index, of })
             };
             let load = generator.start(&part).await;
             load.with_context(|| format!("{name}: cannot start this load generator of {of}"))

@@ -4,7 +4,7 @@ use bakeoff_model::load::{ClockOffset, Connections, LoadInterval, LostGenerator,
 
 /// How far a load generator is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stage {
+pub(super) enum MemberStage {
     /// It opens connections.
     Opening,
     /// It waits for the window to be opened.
@@ -30,10 +30,10 @@ pub(super) struct Barrier {
 
 /// One load generator, and what it did in the step.
 #[derive(Debug)]
-pub(super) struct Member {
+pub(super) struct FleetMember {
     pub(super) name: String,
     pub(super) clock: Option<ClockOffset>,
-    pub(super) stage: Stage,
+    pub(super) stage: MemberStage,
     /// Why it is lost.
     pub(super) lost: Option<String>,
     /// Its connections when the step began.
@@ -58,13 +58,13 @@ pub(super) struct Began {
     pub(super) late_ns: u64,
 }
 
-impl Member {
+impl FleetMember {
     /// One that has been started.
     pub(super) fn new(name: String, clock: Option<ClockOffset>) -> Self {
         Self {
             name,
             clock,
-            stage: Stage::Opening,
+            stage: MemberStage::Opening,
             lost: None,
             connections: Connections::default(),
             receipt: PartReceipt::default(),
@@ -81,7 +81,10 @@ impl Member {
 
     /// Whether it has delivered all slices of the step.
     pub(super) fn is_through(&self) -> bool {
-        matches!(self.stage, Stage::StepDone | Stage::Ending | Stage::Ended)
+        matches!(
+            self.stage,
+            MemberStage::StepDone | MemberStage::Ending | MemberStage::Ended
+        )
     }
 
     /// A step begins.

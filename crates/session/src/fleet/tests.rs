@@ -11,7 +11,7 @@ use bakeoff_model::load::{
     ClockOffset, Connections, CpuTime, ErrorClass, ErrorCount, LoadEvent, LoadInterval, LoadSpec,
     MinMax, Pace, StepCommand, StepSpec, UserCount,
 };
-use bakeoff_model::validity::{Finding, Verdict};
+use bakeoff_model::validity::{FairnessVerdict, Finding};
 use bakeoff_validity::{Evidence, Setting, Slice, judge};
 
 use super::FleetGenerator;
@@ -439,7 +439,7 @@ async fn who_is_lost_is_named_and_the_rest_goes_on() {
     };
     assert_eq!(verdict(slices[1]), None);
     let (verdict, sentence) = verdict(slices[2]).unwrap();
-    assert_eq!(verdict, Verdict::Invalid);
+    assert_eq!(verdict, FairnessVerdict::Invalid);
     assert!(
         sentence.contains("with 50 % of the load: generator 1: its output"),
         "{sentence}"

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use super::{suite_name, title};
-use crate::duel::{Side, contender_file};
+use crate::duel::{DuelService, contender_file};
 
 /// The suites that can be an example.
 pub const NAMES: [&str; 1] = ["locations"];
@@ -57,7 +57,11 @@ const COMMENTS: [(&str, &str); 5] = [
 ];
 
 /// The files of a suite that is like one of [`NAMES`].
-pub(super) fn files(folder: &Path, sides: &[Side], workdir: &Path) -> Vec<(String, Vec<u8>)> {
+pub(super) fn files(
+    folder: &Path,
+    sides: &[DuelService],
+    workdir: &Path,
+) -> Vec<(String, Vec<u8>)> {
     let contract = text(CONTRACT);
     let contract = section(contract, "## What the service does", "## Trying it");
     let readme = filled(README, folder).replace("@CONTRACT@", contract.trim_end());

@@ -8,13 +8,15 @@ use std::slice::from_ref;
 use std::time::Duration;
 
 use anyhow::{Context as _, anyhow, bail};
-use bakeoff_import::{Described, Operation, Source};
+use bakeoff_import::{Described, Operation, RequestSource};
 use bakeoff_model::dependency::Dependency;
 use bakeoff_model::service_url::ServiceUrl;
 use bakeoff_runtime::http;
 use serde_json::{Map, Value, json};
 
-use crate::duel::{Service, Side, compose, contender_file, dependency_table, toml_text};
+use crate::duel::{
+    DuelService, ServiceSource, compose, contender_file, dependency_table, toml_text,
+};
 use crate::hint::hinted;
 use crate::store::suite_folder;
 
@@ -43,7 +45,7 @@ const EXAMPLES: [(&str, &str); 2] = [
 #[derive(Debug, Clone, PartialEq)]
 pub struct Init {
     /// The services; the examples of the template without any.
-    pub sides: Vec<Side>,
+    pub sides: Vec<DuelService>,
     /// The services that they depend on.
     pub dependencies: Vec<Dependency>,
     /// Where the rest comes from.
@@ -77,7 +79,8 @@ impl Init {
         file: Option<&Path>,
         port: Option<u16>,
     ) -> anyhow::Result<Self> {
-        let is_deployed = |side: &&Side| matches!(side.service, Service::Deployment(_));
+        let is_deployed =
+            |side: &&DuelService| matches!(side.service, ServiceSource::Deployment(_));
         if let Some(side) = self.sides.iter().find(is_deployed) {
             return Err(hinted(
                 format_args!("{} is a Deployment, which only `duel` can read", side.name),
@@ -162,21 +165,21 @@ fn described_files(
 ) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
     let (noun, asked) = (described.source.noun(), &described.operations);
     let (texts, hint) = match described.source {
-        Source::Description => (
+        RequestSource::Description => (
             [
                 "Requests by the examples of the service's own description, all equally often.",
                 "Every request, equally often.",
             ],
             "give its parameters examples",
         ),
-        Source::Recording => (
+        RequestSource::Recording => (
             [
                 "Requests of recorded traffic, as often as they were recorded.",
                 "Every recorded request, as often as it was recorded.",
             ],
             "record requests to the service itself, and answers that are no errors",
         ),
-        Source::Requests => (
+        RequestSource::Requests => (
             [
                 "Requests of a file, all equally often.",
                 "Every request, equally often.",
@@ -232,7 +235,7 @@ fn suite_file(
 ) -> (String, Vec<u8>) {
     let [analysis, describe] = texts;
     let is_titled = matches!(&init.origin, Origin::Described(described)
-        if described.source == Source::Requests);
+        if described.source == RequestSource::Requests);
     let requests: Vec<Value> = asked
         .iter()
         .map(|operation| benchmark_request(operation, is_titled))

@@ -10,12 +10,12 @@ use std::time::Duration;
 
 use bakeoff_model::slo::Slo;
 
-use crate::duel::{Duel, Service};
+use crate::duel::{Duel, ServiceSource};
 use crate::event::{self, Event};
 use crate::hint::hinted;
 use crate::selection;
 use crate::series::Stopped;
-use crate::session::{Audience, Ended};
+use crate::session::{Audience, SessionOutcome};
 
 use self::search::Search;
 
@@ -50,12 +50,12 @@ impl Size {
     /// Refuses what can be seen to be wrong before anything is started. Returns the shapes to
     /// measure, smallest first, and why others are not, a sentence each.
     fn shapes(&self, host_cores: usize) -> anyhow::Result<(Vec<f64>, Vec<String>)> {
-        if self
-            .duel
-            .sides
-            .iter()
-            .any(|side| matches!(side.service, Service::Url(_) | Service::Deployment(_)))
-        {
+        if self.duel.sides.iter().any(|side| {
+            matches!(
+                side.service,
+                ServiceSource::Url(_) | ServiceSource::Deployment(_)
+            )
+        }) {
             return Err(hinted(
                 "a service that runs already cannot be given limits, nor are there shapes in a \
                  cluster yet",
@@ -94,7 +94,7 @@ impl Size {
 /// # Errors
 /// The service does not start or answer, dies with the memory that it is given first, or a disk is
 /// full.
-pub async fn size(order: &Size, audience: &mut Audience<'_>) -> anyhow::Result<Ended> {
+pub async fn size(order: &Size, audience: &mut Audience<'_>) -> anyhow::Result<SessionOutcome> {
     let (shapes, refused) = order.shapes(selection::host_cores())?;
     audience.watcher.observe(&Event::StreamBegan {
         format: event::FORMAT,
@@ -106,9 +106,9 @@ pub async fn size(order: &Size, audience: &mut Audience<'_>) -> anyhow::Result<E
             search.tell(&Event::SizingEnded {
                 sizing: Box::new(sizing),
             })?;
-            Ok(Ended::Completed)
+            Ok(SessionOutcome::Completed)
         }
-        Err(error) if error.is::<Stopped>() => Ok(Ended::Interrupted),
+        Err(error) if error.is::<Stopped>() => Ok(SessionOutcome::Interrupted),
         Err(error) => Err(error),
     }
 }

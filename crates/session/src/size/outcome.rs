@@ -271,7 +271,13 @@ mod tests {
             ..MEMORY
         };
         let lives = shape(1.0, Some([800.0, 820.0, 840.0]));
-        let said = sentence("shop", 800.0, "p99 <= 50ms", &[lives.clone()], &outgrown);
+        let said = sentence(
+            "shop",
+            800.0,
+            "p99 <= 50ms",
+            std::slice::from_ref(&lives),
+            &outgrown,
+        );
         assert!(
             said.ends_with(
                 "It lives with 48 MiB for a few seconds, and was killed for memory with 60 MiB \

@@ -12,43 +12,43 @@ use bakeoff_model::record::{IntervalRecord, Record};
 use bakeoff_model::slo::Slo;
 use bakeoff_model::suite::Step;
 use bakeoff_model::totals::Totals;
-use bakeoff_validity::{Judged, evidence_of};
+use bakeoff_validity::{JudgedSlice, evidence_of};
 
-use super::measure::{Loading, On};
-use super::rows;
-use super::run;
+use super::load_run;
+use super::measure::{LoadDriver, RunContext};
+use super::row_count;
 use super::start::stage;
-use crate::capacity::{Hunt, Measured};
-use crate::case::Case;
-use crate::contracts::{Halt, Parts};
+use crate::capacity::{CapacitySearch, Measured};
+use crate::contracts::{Halt, SessionDeps};
 use crate::event::{self, Event, Observer};
+use crate::ready_case::Case;
 
 /// Makes one run of this kind. `former` is what earlier runs of the same case found.
 pub(crate) async fn make(
-    parts: &Parts<'_>,
+    parts: &SessionDeps<'_>,
     case: &Case,
     former: &[CapacityRecord],
     notes: &mut Vec<String>,
     observer: &mut dyn Observer,
 ) -> Result<Option<Connections>, Halt> {
-    let mut instance = run::verified(parts, case, observer).await?;
-    let counted = rows::before(parts, case).await?;
+    let mut instance = load_run::verified(parts, case, observer).await?;
+    let counted = row_count::before(parts, case).await?;
     stage(observer, case, Stage::Load)?;
-    let mut on = On {
+    let mut on = RunContext {
         parts,
         case,
         instance: instance.as_mut(),
     };
-    let mut loading = Loading::begin(std::slice::from_ref(&on)).await?;
+    let mut loading = LoadDriver::begin(std::slice::from_ref(&on)).await?;
     let loaded = search(&mut loading, &mut on, former, observer).await;
     let account = loading.close(0);
-    run::finish(&mut on, account, counted, loaded, notes, observer).await
+    load_run::finish(&mut on, account, counted, loaded, notes, observer).await
 }
 
 /// The steps before the search, then all of its trials.
 async fn search(
-    loading: &mut Loading,
-    on: &mut On<'_>,
+    loading: &mut LoadDriver,
+    on: &mut RunContext<'_>,
     former: &[CapacityRecord],
     observer: &mut dyn Observer,
 ) -> Result<(), Halt> {
@@ -57,7 +57,7 @@ async fn search(
     let Some(capacity) = &run.capacity else {
         return Err(Failure::new(Stage::Load, "the plan does not say what is looked for").into());
     };
-    let mut seen = Seen::of(observer, 0);
+    let mut seen = SliceCollector::of(observer, 0);
     while loading.has_next() {
         loading.play_alone(on, &mut seen).await?;
     }
@@ -68,21 +68,21 @@ async fn search(
         .iter()
         .filter(|slice| slice.load.step + 1 == steps);
     let closed: Totals = last.map(|slice| &slice.load).collect();
-    let hunt = Hunt::new(capacity, steps, closed.requests_per_s());
-    let mut hunt = hunt.map_err(|why| Failure::of(Stage::Load, why))?;
+    let search = CapacitySearch::new(capacity, steps, closed.requests_per_s());
+    let mut search = search.map_err(|why| Failure::of(Stage::Load, why))?;
     for (slo, rate_per_s) in to_confirm(capacity, former) {
         let step = capacity.step(rate_per_s, Purpose::Confirmation);
-        let measured = trial(loading, on, step, hunt.next_step(), observer).await?;
-        let record = hunt.confirm(&slo, rate_per_s, &measured);
+        let measured = trial(loading, on, step, search.next_step(), observer).await?;
+        let record = search.confirm(&slo, rate_per_s, &measured);
         event::record(observer, Record::Trial(record))?;
     }
-    while let Some(rate_per_s) = hunt.next_rate() {
+    while let Some(rate_per_s) = search.next_rate() {
         let step = capacity.step(rate_per_s, Purpose::Search);
-        let measured = trial(loading, on, step, hunt.next_step(), observer).await?;
-        let record = hunt.take(rate_per_s, &measured);
+        let measured = trial(loading, on, step, search.next_step(), observer).await?;
+        let record = search.take(rate_per_s, &measured);
         event::record(observer, Record::Trial(record))?;
     }
-    for found in hunt.found() {
+    for found in search.found() {
         event::record(observer, Record::Capacity(found))?;
     }
     Ok(())
@@ -90,27 +90,32 @@ async fn search(
 
 /// Plays one step of open load, the `index`-th of all steps.
 async fn trial(
-    loading: &mut Loading,
-    on: &mut On<'_>,
+    loading: &mut LoadDriver,
+    on: &mut RunContext<'_>,
     step: Step,
     index: usize,
     observer: &mut dyn Observer,
 ) -> Result<Measured, Halt> {
     let mut case = on.case.clone();
     case.begin.run.steps = vec![step];
-    let mut on = On {
+    let mut on = RunContext {
         parts: on.parts,
         case: &case,
         instance: &mut *on.instance,
     };
-    let mut seen = Seen::of(observer, index);
-    let mut own = Loading::begin(std::slice::from_ref(&on)).await?;
+    let mut seen = SliceCollector::of(observer, index);
+    let mut own = LoadDriver::begin(std::slice::from_ref(&on)).await?;
     own.play_alone(&mut on, &mut seen).await?;
     own.end().await?;
     loading.take_over(own);
     let slices = seen.slices.iter();
-    let slices: Vec<(Judged, &LoadInterval)> = slices
-        .map(|slice| (Judged::new(evidence_of(&on.case.begin, slice)), &slice.load))
+    let slices: Vec<(JudgedSlice, &LoadInterval)> = slices
+        .map(|slice| {
+            (
+                JudgedSlice::new(evidence_of(&on.case.begin, slice)),
+                &slice.load,
+            )
+        })
         .collect();
     Ok(Measured::of(&slices))
 }
@@ -135,14 +140,14 @@ fn to_confirm(capacity: &Capacity, former: &[CapacityRecord]) -> Vec<(Slo, f64)>
 
 /// Keeps the slices that pass by, and gives the steps of a load generator their numbers among all
 /// steps of the run.
-struct Seen<'o> {
+struct SliceCollector<'o> {
     observer: &'o mut dyn Observer,
     /// Number of the load generator's first step.
     first: usize,
     slices: Vec<IntervalRecord>,
 }
 
-impl<'o> Seen<'o> {
+impl<'o> SliceCollector<'o> {
     fn of(observer: &'o mut dyn Observer, first: usize) -> Self {
         Self {
             observer,
@@ -152,7 +157,7 @@ impl<'o> Seen<'o> {
     }
 }
 
-impl Observer for Seen<'_> {
+impl Observer for SliceCollector<'_> {
     fn observe(&mut self, event: &Event) -> anyhow::Result<()> {
         let mut event = event.clone();
         match &mut event {

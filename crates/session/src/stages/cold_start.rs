@@ -8,13 +8,13 @@ use bakeoff_model::record::Record;
 
 use super::lifecycle;
 use super::start::{stage, start, started};
-use crate::case::Case;
-use crate::contracts::{Halt, Parts, STOP_GRACE};
+use crate::contracts::{Halt, STOP_GRACE, SessionDeps};
 use crate::event::{self, Observer};
+use crate::ready_case::Case;
 
 /// Makes one run of this kind; there is no last step to report.
 pub(crate) async fn make(
-    parts: &Parts<'_>,
+    parts: &SessionDeps<'_>,
     case: &Case,
     observer: &mut dyn Observer,
 ) -> Result<Option<Connections>, Halt> {

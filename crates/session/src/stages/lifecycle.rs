@@ -15,10 +15,10 @@ use tokio::time::{Instant, sleep};
 
 use super::start::{await_ready, start};
 use super::verify;
-use crate::case::environment_unreachable;
 use crate::contracts::Destination;
-use crate::contracts::{GROUP, Parts, STOP_GRACE};
+use crate::contracts::{GROUP, STOP_GRACE, SessionDeps};
 use crate::event::{self, Observer};
+use crate::ready_case::environment_unreachable;
 
 /// A path that no service knows, looked for in its log.
 const CANARY: &str = "/bakeoff-canary-path";
@@ -42,7 +42,7 @@ pub struct Figures {
 /// # Errors
 /// Those of the observer.
 pub async fn apart(
-    parts: &Parts<'_>,
+    parts: &SessionDeps<'_>,
     spec: &StartSpec,
     observer: &mut dyn Observer,
 ) -> anyhow::Result<()> {
@@ -70,7 +70,7 @@ fn shows_nothing(check: CheckRecord) -> CheckRecord {
 
 /// Both "does not start" checks. They ask nothing of contenders that need no environment, which
 /// are those of a suite that gives them none.
-async fn must_not_start(parts: &Parts<'_>, spec: &StartSpec) -> [CheckRecord; 2] {
+async fn must_not_start(parts: &SessionDeps<'_>, spec: &StartSpec) -> [CheckRecord; 2] {
     let with = |env| StartSpec {
         env,
         ..spec.clone()
@@ -97,7 +97,7 @@ fn skipped(name: &str, reason: &str) -> CheckRecord {
 
 /// The rule for both "does not start" checks: exit within the start timeout, with a status other
 /// than zero.
-async fn must_exit(parts: &Parts<'_>, spec: &StartSpec, name: &str) -> CheckRecord {
+async fn must_exit(parts: &SessionDeps<'_>, spec: &StartSpec, name: &str) -> CheckRecord {
     let begun = Instant::now();
     let mut instance = match parts.runtime.start(spec).await {
         Ok(instance) => instance,
@@ -134,7 +134,7 @@ async fn must_exit(parts: &Parts<'_>, spec: &StartSpec, name: &str) -> CheckReco
 
 /// Threads of a fresh instance on this number of cores with such a quota.
 async fn threads(
-    parts: &Parts<'_>,
+    parts: &SessionDeps<'_>,
     base: &StartSpec,
     cores: usize,
     cpus: Option<f64>,
@@ -196,7 +196,7 @@ fn thread_list(sample: &ResourceSample) -> Option<String> {
 
 /// The checks that look at the measured instance.
 pub async fn observed(
-    parts: &Parts<'_>,
+    parts: &SessionDeps<'_>,
     instance: &dyn Instance,
     figures: Figures,
 ) -> Vec<CheckRecord> {
@@ -224,7 +224,7 @@ pub async fn observed(
 }
 
 /// The check "logs each request", of suites whose contenders do so.
-async fn logs_requests(parts: &Parts<'_>, instance: &dyn Instance) -> CheckRecord {
+async fn logs_requests(parts: &SessionDeps<'_>, instance: &dyn Instance) -> CheckRecord {
     let name = "logs each request";
     let begun = Instant::now();
     if !parts.suite.logs_requests {

@@ -17,20 +17,20 @@ use bakeoff_model::suite::Step as PlannedStep;
 use bakeoff_model::totals::Totals;
 use bakeoff_model::warmth::Warmth;
 use bakeoff_runtime::Instance;
-use bakeoff_validity::{Judged, Step, WarmUp, evidence_of, is_warm};
+use bakeoff_validity::{JudgedSlice, StepJudge, WarmUp, evidence_of, is_warm};
 
 use super::load_spec::{self, Loaded, SpecInput};
-use super::rows::Requests;
+use super::log_growth::Logged;
+use super::row_count::Requests;
 use super::slices::{Reading, at, interval_record, notes_of, record_fleet};
-use super::work::Logged;
-use crate::case::Case;
-use crate::contracts::{Halt, Parts, RunningLoad};
+use crate::contracts::{Halt, RunningLoad, SessionDeps};
 use crate::event::{self, Event, Observer};
+use crate::ready_case::Case;
 use costs::{Slices, read_all};
 
 /// A contender under load: it is alive, in its session.
-pub(crate) struct On<'a> {
-    pub(crate) parts: &'a Parts<'a>,
+pub(crate) struct RunContext<'a> {
+    pub(crate) parts: &'a SessionDeps<'a>,
     pub(crate) case: &'a Case,
     pub(crate) instance: &'a mut dyn Instance,
 }
@@ -45,7 +45,7 @@ pub(crate) struct Account {
     /// The outcomes of the requests.
     pub(crate) requests: Requests,
     /// The verdicts, by planned step.
-    judged: BTreeMap<usize, Step>,
+    judged: BTreeMap<usize, StepJudge>,
     /// The totals, by planned step.
     loaded: BTreeMap<usize, Totals>,
     /// How warm the contender was at the end of a warm-up that lasted until it was.
@@ -76,7 +76,7 @@ impl Account {
 }
 
 /// A load, played step by step. Dropping it ends its load generator.
-pub(crate) struct Loading {
+pub(crate) struct LoadDriver {
     generator: Box<dyn RunningLoad>,
     played: Vec<usize>,
     /// How many of them have been played.
@@ -107,15 +107,15 @@ struct Block<'w> {
     warm_ups: &'w mut [WarmUp],
 }
 
-impl Loading {
+impl LoadDriver {
     /// Starts the load generator, which opens the first step's connections to all contenders.
-    pub(crate) async fn begin(on: &[On<'_>]) -> Result<Self, Halt> {
+    pub(crate) async fn begin(on: &[RunContext<'_>]) -> Result<Self, Halt> {
         Self::begin_with(on, load_spec::load_spec).await
     }
 
     /// The same with other steps.
     async fn begin_with(
-        on: &[On<'_>],
+        on: &[RunContext<'_>],
         spec: impl Fn(&SpecInput<'_>) -> LoadSpec,
     ) -> Result<Self, Halt> {
         let Some(first) = on.first() else {
@@ -184,7 +184,7 @@ impl Loading {
     /// Plays the next step on a contender alone.
     pub(crate) async fn play_alone(
         &mut self,
-        on: &mut On<'_>,
+        on: &mut RunContext<'_>,
         observer: &mut dyn Observer,
     ) -> Result<(), Halt> {
         self.play(std::slice::from_mut(on), observer).await?;
@@ -197,7 +197,7 @@ impl Loading {
     /// Plays the next step on all contenders with which the load began.
     pub(crate) async fn play(
         &mut self,
-        on: &mut [On<'_>],
+        on: &mut [RunContext<'_>],
         observer: &mut dyn Observer,
     ) -> Result<(), Halt> {
         let (Some(step), Some(first)) = (self.played.get(self.done).copied(), on.first()) else {
@@ -229,7 +229,7 @@ impl Loading {
     /// Plays a warm-up block by block, until every contender is warm or its time is over.
     async fn until_warm(
         &mut self,
-        on: &mut [On<'_>],
+        on: &mut [RunContext<'_>],
         step: usize,
         planned: &PlannedStep,
         observer: &mut dyn Observer,
@@ -268,7 +268,7 @@ impl Loading {
     /// Plays what the load generator plays at a time.
     async fn block(
         &mut self,
-        on: &mut [On<'_>],
+        on: &mut [RunContext<'_>],
         mut block: Block<'_>,
         observer: &mut dyn Observer,
     ) -> Result<(), Halt> {
@@ -317,7 +317,7 @@ impl Loading {
     /// Records the slices of all contenders that take part, and looks whether these still live.
     async fn record(
         &mut self,
-        on: &mut [On<'_>],
+        on: &mut [RunContext<'_>],
         slices: Slices<'_>,
         block: &mut Block<'_>,
         observer: &mut dyn Observer,
@@ -352,7 +352,7 @@ impl Loading {
             if let Some(warm_up) = block.warm_ups.get_mut(side) {
                 warm_up.add(&record);
             }
-            let judged = Judged::new(evidence_of(&one.case.begin, &record));
+            let judged = JudgedSlice::new(evidence_of(&one.case.begin, &record));
             record.validity = judged.validity.clone();
             account.judged.entry(block.step).or_default().add(&judged);
             goes_on(one.case, observer)?;
@@ -379,7 +379,7 @@ impl Loading {
     /// Waits for the step's connections, reads the counters and opens the window.
     async fn ready(
         &mut self,
-        on: &mut [On<'_>],
+        on: &mut [RunContext<'_>],
         announced: Option<(usize, usize)>,
         observer: &mut dyn Observer,
     ) -> Result<Vec<Reading>, Halt> {

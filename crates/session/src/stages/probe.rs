@@ -16,9 +16,9 @@ use tokio::time::{Instant, sleep};
 
 use super::start::stage;
 use super::verify::elapsed_ns;
-use crate::case::Case;
-use crate::contracts::Parts;
+use crate::contracts::SessionDeps;
 use crate::event::{self, Observer};
+use crate::ready_case::Case;
 
 /// The group of probes that say nothing.
 const GROUP: &str = "probe";
@@ -35,7 +35,7 @@ const SHOWN_CHARS: usize = 100;
 /// # Errors
 /// Those of the observer.
 pub(crate) async fn measure(
-    parts: &Parts<'_>,
+    parts: &SessionDeps<'_>,
     case: &Case,
     observer: &mut dyn Observer,
 ) -> anyhow::Result<()> {

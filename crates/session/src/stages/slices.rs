@@ -9,9 +9,9 @@ use bakeoff_model::validity::{Finding, Reason, Validity};
 use bakeoff_model::resource::ResourceSample;
 use bakeoff_runtime::Sampled;
 
-use crate::case::Case;
 use crate::contracts::Halt;
 use crate::event::{self, Observer};
+use crate::ready_case::Case;
 
 /// The readings at one boundary of a slice.
 #[derive(Clone)]

@@ -4,9 +4,9 @@ use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::record::Startup;
 use bakeoff_runtime::{Instance, Runtime, StartSpec};
 
-use crate::case::Case;
 use crate::contracts::BackendProbe;
 use crate::event::{Event, Observer};
+use crate::ready_case::Case;
 
 /// Tells observers that a run entered a stage.
 pub(crate) fn stage(observer: &mut dyn Observer, case: &Case, stage: Stage) -> anyhow::Result<()> {

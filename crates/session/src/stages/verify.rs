@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bakeoff_base::problem::Problem;
-use bakeoff_model::check::{Answer, Check, CheckOutcome};
+use bakeoff_model::check::{Check, CheckOutcome, ReceivedResponse};
 use bakeoff_model::duration_ns;
 use bakeoff_model::record::CheckRecord;
 use tokio::time::{Instant, sleep};
@@ -18,7 +18,7 @@ pub(crate) async fn ask(
     client: &dyn Client,
     to: &Destination,
     check: &Check,
-) -> Result<Answer, Problem> {
+) -> Result<ReceivedResponse, Problem> {
     let Some(host) = &to.host else {
         return client.ask(to, check).await;
     };

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow, bail};
 use bakeoff_model::record::{self, EndRecord, Outcome, Record};
-use bakeoff_model::runs::RunsDecision;
+use bakeoff_model::run_count::RunsDecision;
 
 use super::file::{explain, write_whole};
 use super::new_folder::NewFolder;
@@ -18,7 +18,7 @@ use super::session_file::SessionFile;
 use super::suite_folder;
 use crate::event::{Event, Observer};
 use crate::hint::hinted;
-use crate::words;
+use crate::shell_text;
 
 /// A results folder, open for writing.
 #[derive(Debug)]
@@ -182,7 +182,7 @@ pub fn refuse_session(folder: &Path) -> anyhow::Result<()> {
     if !folder.join(SessionFile::NAME).exists() {
         return Ok(());
     }
-    let again = words::of_shell(folder);
+    let again = shell_text::of_shell(folder);
     Err(hinted(
         format_args!("{}: holds a session already", folder.display()),
         format_args!(

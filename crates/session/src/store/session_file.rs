@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use bakeoff_model::baseline::Baseline;
 use bakeoff_model::plan::Plan;
 use bakeoff_model::record::Qualification;
-use bakeoff_model::runs::RunsDecision;
+use bakeoff_model::run_count::RunsDecision;
 use serde::{Deserialize, Serialize};
 
 use crate::options::SessionOptions;

@@ -8,7 +8,7 @@ use bakeoff_runtime::process::ProcessRuntime;
 use super::images::engine_is_elsewhere;
 use super::this_host::process_options;
 use crate::options::SessionOptions;
-use crate::together::Abilities;
+use crate::turn_requirements::Abilities;
 
 /// Returns the abilities of this host, or of a cluster, and of a runtime for turns; tried where
 /// that is possible. Clusters and other hosts are not asked: their memory is not known before a

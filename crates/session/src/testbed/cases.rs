@@ -11,10 +11,10 @@ use bakeoff_runtime::StartSpec;
 
 use super::Testbed;
 use super::contender::Ready;
-use crate::case::{self, Case, ReadyProbe};
 use crate::clock;
 use crate::contracts::{Cases, PendingRun};
-use crate::together::PORT;
+use crate::ready_case::{self, Case, ReadyProbe};
+use crate::turn_requirements::PORT;
 
 impl Cases for Testbed {
     fn case(&self, pending: &PendingRun) -> Case {
@@ -49,7 +49,7 @@ impl Cases for Testbed {
             }
             _ => Vec::new(),
         };
-        let asks = |ready: &Ready| case::fill_gc_log(&mut ready.command.clone(), &gc_log);
+        let asks = |ready: &Ready| ready_case::fill_gc_log(&mut ready.command.clone(), &gc_log);
         Case {
             begin: self.begin(pending, contender, ready),
             start,
@@ -162,7 +162,7 @@ impl Testbed {
             let (probe, command) = own.find(|(probe, _)| probe.name == probed.probe)?;
             let mut command = command.clone();
             let log_name = format!("{log_name}.{}", probe.name);
-            case::fill_gc_log(&mut command, &self.gc_log(&log_name));
+            ready_case::fill_gc_log(&mut command, &self.gc_log(&log_name));
             Some(ReadyProbe {
                 name: probe.name.clone(),
                 request: probed.request.clone(),

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use bakeoff_base::problem::Problem;
-use bakeoff_model::check::{Answer, Check};
+use bakeoff_model::check::{Check, ReceivedResponse};
 use bakeoff_runtime::BoxFuture;
-use bakeoff_runtime::http::{self, Question};
+use bakeoff_runtime::http::{self, HttpRequest};
 
 use crate::contracts::{Client, Destination};
 
@@ -24,9 +24,9 @@ impl Client for HttpClient {
         &'a self,
         to: &'a Destination,
         check: &'a Check,
-    ) -> BoxFuture<'a, Result<Answer, Problem>> {
+    ) -> BoxFuture<'a, Result<ReceivedResponse, Problem>> {
         Box::pin(async move {
-            let question = Question {
+            let question = HttpRequest {
                 method: &check.method,
                 path: &format!("{}{}", self.prefix, check.path),
                 headers: &check.headers,
@@ -51,8 +51,8 @@ pub(super) fn body<'a>(to: &Destination, check: &'a Check) -> Result<Cow<'a, [u8
 pub(super) fn understood(
     to: &Destination,
     check: &Check,
-    answer: Answer,
-) -> Result<Answer, Problem> {
+    answer: ReceivedResponse,
+) -> Result<ReceivedResponse, Problem> {
     match &to.wire.grpc {
         Some(schema) => schema.decoded(&check.path, answer),
         None => Ok(answer),

@@ -32,12 +32,12 @@ use bakeoff_model::suite::{Contender, Limits, Profile, Suite};
 use bakeoff_runtime::backend::Databases;
 use bakeoff_runtime::{ContainerOptions, Runtime, StartSpec, Wire, build};
 
-use crate::case::{self, BackendAddress};
 use crate::clock;
 use crate::contracts::{BackendProbe, Client, LoadGenerator};
 use crate::event::{Event, Observer};
 use crate::grpc;
 use crate::options::SessionOptions;
+use crate::ready_case::{self, BackendAddress};
 use crate::store::suite_folder::SuiteFolder;
 pub use abilities::abilities;
 pub(crate) use abilities::memory_bytes;
@@ -405,12 +405,12 @@ impl Testbed {
             .unwrap_or_else(|| Err(missing()))?;
         let backend = self.backend_address();
         let mut command = ready.command;
-        case::fill_gc_log(&mut command, &self.gc_log(log_name));
+        ready_case::fill_gc_log(&mut command, &self.gc_log(log_name));
         Ok(StartSpec {
             label: contender.name.clone(),
             command,
             arguments: contender.image_arguments.clone(),
-            env: case::environment(self.suite(), contender, parameters, &backend),
+            env: ready_case::environment(self.suite(), contender, parameters, &backend),
             workdir: ready.workdir,
             limits,
             cores: self.options.cores.contender.clone(),

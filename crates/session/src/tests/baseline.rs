@@ -8,8 +8,8 @@ use bakeoff_model::conditions::{BackendName, RuntimeKind};
 use bakeoff_model::histogram::Histogram;
 use bakeoff_model::plan::Plan;
 use bakeoff_model::record::{Results, RunRecords};
-use bakeoff_model::runs::{DecisionReason, RunsUntil};
-use bakeoff_model::validity::{Finding, Reason, Validity, Verdict};
+use bakeoff_model::run_count::{DecisionReason, RunsUntil};
+use bakeoff_model::validity::{FairnessVerdict, Finding, Reason, Validity};
 
 use super::fakes::{Fakes, GOOD, Log, suite};
 use super::pilot::{Both, session};
@@ -72,7 +72,7 @@ impl Story {
             slice.validity = match self.lost.contains(&set) {
                 false => Validity::fair(),
                 true => Validity::of(vec![Reason {
-                    verdict: Verdict::HostBound,
+                    verdict: FairnessVerdict::HostBound,
                     finding: Finding::ForeignWork { share: 0.5 },
                 }]),
             };

@@ -9,7 +9,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bakeoff_base::problem::Problem;
 use bakeoff_model::capacity::{CapacityRange, CapacityRecord, SearchEnd};
-use bakeoff_model::check::{Answer, Check, CheckOutcome, Expect};
+use bakeoff_model::check::{Check, CheckOutcome, Expect, ReceivedResponse};
 use bakeoff_model::conditions::{BackendName, Enforcement, RuntimeKind, TrafficPath};
 use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::{
@@ -28,12 +28,12 @@ use bakeoff_runtime::{
     StartSpec, StopReport, SweepError,
 };
 
-use crate::case::{Case, ReadyProbe};
 use crate::contracts::{
-    BackendProbe, Cases, Client, Destination, LoadGenerator, Parts, PendingRun, RunningLoad,
+    BackendProbe, Cases, Client, Destination, LoadGenerator, PendingRun, RunningLoad, SessionDeps,
 };
 use crate::driver::Driver;
 use crate::event::{Event, Observer};
+use crate::ready_case::{Case, ReadyProbe};
 
 /// How a fake contender behaves.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -217,19 +217,19 @@ impl Client for FakeClient {
         &'a self,
         _: &'a Destination,
         check: &'a Check,
-    ) -> BoxFuture<'a, Result<Answer, Problem>> {
+    ) -> BoxFuture<'a, Result<ReceivedResponse, Problem>> {
         let metrics = self.0.metrics;
         let is_asked = check.path == "/metrics";
         if is_asked {
             self.1.lock().unwrap().push("GET /metrics".to_owned());
         }
-        let answer = Answer {
+        let answer = ReceivedResponse {
             status: match is_asked && metrics.is_empty() {
                 true => 404,
                 false => self.0.status,
             },
             body: metrics.as_bytes().to_vec(),
-            ..Answer::default()
+            ..ReceivedResponse::default()
         };
         Box::pin(async move {
             if is_asked && metrics == "hangs" {
@@ -778,7 +778,7 @@ impl Fakes {
         backend: Option<&'a FakeBackend>,
     ) -> Driver<'a> {
         Driver {
-            parts: Parts {
+            parts: SessionDeps {
                 suite,
                 runtime: &self.runtime,
                 generator: &self.generator,

@@ -5,12 +5,12 @@ use std::path::Path;
 
 use bakeoff_model::conditions::{BackendName, RuntimeKind};
 use bakeoff_model::plan::{FORMAT, Plan, PlannedRun, RunKind};
-use bakeoff_model::runs::{DecisionReason, RunsDecision, RunsUntil};
+use bakeoff_model::run_count::{DecisionReason, RunsDecision, RunsUntil};
 
 use super::fakes::{Fakes, GOOD, Log, pending, suite};
 use crate::event::{Event, Observer};
-use crate::left;
 use crate::pilot;
+use crate::remaining;
 use crate::store::recorder::Recorder;
 use crate::store::session_file::SessionFile;
 
@@ -97,7 +97,7 @@ async fn go_on(folder: &Path, decides: u32, asked: &Cell<u32>, kill: &str) -> (S
     let mut log = Log::default();
     let fakes = Fakes::new(GOOD, BackendName::None, &log.journal);
     let (recorder, mut session) = Recorder::open(folder).unwrap();
-    let left = left::pending(&session.plan, folder).unwrap();
+    let left = remaining::pending(&session.plan, folder).unwrap();
     let mut both = Both {
         recorder,
         log: &mut log,

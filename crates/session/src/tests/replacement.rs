@@ -3,8 +3,8 @@
 use bakeoff_model::conditions::{BackendName, RuntimeKind};
 use bakeoff_model::histogram::Histogram;
 use bakeoff_model::record::Results;
-use bakeoff_model::runs::{DecisionReason, RunsDecision, RunsUntil};
-use bakeoff_model::validity::{Finding, Reason, Validity, Verdict};
+use bakeoff_model::run_count::{DecisionReason, RunsDecision, RunsUntil};
+use bakeoff_model::validity::{FairnessVerdict, Finding, Reason, Validity};
 
 use super::fakes::{Fakes, GOOD, Log, suite};
 use super::pilot::{Both, session};
@@ -31,7 +31,7 @@ fn disturbed(mut results: Results, repetitions: &[u32]) -> Results {
             }
             if is_lost {
                 slice.validity = Validity::of(vec![Reason {
-                    verdict: Verdict::HostBound,
+                    verdict: FairnessVerdict::HostBound,
                     finding: Finding::ForeignWork { share: 0.5 },
                 }]);
             }

@@ -12,7 +12,7 @@ use super::counting;
 use super::fakes::{FakeBackend, Fakes, GOOD, Log, Script, pending, play, play_on, suite};
 use super::pilot::{Both, session};
 use crate::contracts::PendingRun;
-use crate::left;
+use crate::remaining;
 use crate::store::recorder::Recorder;
 use crate::store::results::read_records;
 
@@ -318,7 +318,7 @@ async fn a_group_that_was_not_finished_is_made_again_without_the_other() {
     let suite = suite();
     let driver = fakes.driver(&suite, None);
     driver.play(&runs[..2], &mut both).await.unwrap();
-    let left = left::pending(&session.plan, folder.path()).unwrap();
+    let left = remaining::pending(&session.plan, folder.path()).unwrap();
     let ids: Vec<&str> = left.iter().map(|one| one.run.id.as_str()).collect();
     assert_eq!(ids, ["one.a.r1.g1", "one.b.r1.g1"]);
 }

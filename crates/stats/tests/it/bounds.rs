@@ -4,7 +4,7 @@
 use bakeoff_base::random::Random;
 use bakeoff_stats::sequential::{ln_e_value, ln_e_value_above};
 use bakeoff_stats::{
-    Better, Bounded, Budget, Criteria, LogRatio, Sample, Side, against_bounds, compare,
+    Better, BoundSide, Bounded, Budget, Criteria, LogRatio, Sample, against_bounds, compare,
 };
 
 /// Sets with these ratios: a sample of them and one of ones.
@@ -17,7 +17,7 @@ fn both(ratios: &[f64]) -> (Sample, Sample) {
 }
 
 #[track_caller]
-fn check(ratios: &[f64], bound: f64, expect: Side) {
+fn check(ratios: &[f64], bound: f64, expect: BoundSide) {
     let (first, second) = both(ratios);
     let found = against_bounds(&[(&first, &second, bound)]);
     assert_eq!(found[0].side, expect, "{found:?}");
@@ -25,11 +25,11 @@ fn check(ratios: &[f64], bound: f64, expect: Side) {
 
 #[test]
 fn a_single_ratio_is_where_its_interval_is() {
-    check(&[1.10, 1.09, 1.11, 1.10, 1.10], 1.05, Side::Above);
-    check(&[1.06, 1.04, 1.07, 1.05, 1.06], 1.05, Side::Undecided);
-    check(&[1.00, 1.01, 0.99, 1.00, 1.01], 1.05, Side::Below);
-    check(&[1.10], 1.05, Side::Undecided);
-    check(&[1.10, 1.10, 1.10], 1.05, Side::Undecided);
+    check(&[1.10, 1.09, 1.11, 1.10, 1.10], 1.05, BoundSide::Above);
+    check(&[1.06, 1.04, 1.07, 1.05, 1.06], 1.05, BoundSide::Undecided);
+    check(&[1.00, 1.01, 0.99, 1.00, 1.01], 1.05, BoundSide::Below);
+    check(&[1.10], 1.05, BoundSide::Undecided);
+    check(&[1.10, 1.10, 1.10], 1.05, BoundSide::Undecided);
     let mut random = Random::new(7);
     let mut sides = [0; 3];
     for _ in 0..500 {
@@ -40,16 +40,16 @@ fn a_single_ratio_is_where_its_interval_is() {
         let interval = interval.unwrap();
         let found = against_bounds(&[(&first, &second, 1.05)])[0];
         let expect = match (interval.low > 1.05, interval.high < 1.05) {
-            (true, _) => Side::Above,
-            (_, true) => Side::Below,
-            _ => Side::Undecided,
+            (true, _) => BoundSide::Above,
+            (_, true) => BoundSide::Below,
+            _ => BoundSide::Undecided,
         };
         assert_eq!(found.side, expect, "{found:?}");
         assert_eq!(found.ratio.interval, Some(interval));
         sides[match found.side {
-            Side::Above => 0,
-            Side::Below => 1,
-            Side::Undecided => 2,
+            BoundSide::Above => 0,
+            BoundSide::Below => 1,
+            BoundSide::Undecided => 2,
         }] += 1;
     }
     assert!(sides.iter().all(|count| *count > 20), "{sides:?}");
@@ -60,16 +60,16 @@ fn many_in_one_family_have_to_be_further_away() {
     let (near, one) = both(&[1.078, 1.09, 1.065, 1.085, 1.07]);
     let (same, _) = both(&[1.00, 1.01, 0.99, 1.00, 1.01]);
     let alone = against_bounds(&[(&near, &one, 1.06)])[0];
-    assert_eq!((alone.side, alone.alone_above), (Side::Above, true));
+    assert_eq!((alone.side, alone.alone_above), (BoundSide::Above, true));
     let mut tests = vec![(&near, &one, 1.06)];
     tests.extend([(&same, &one, 1.05); 19]);
     let among = against_bounds(&tests);
     assert_eq!(
         (among[0].side, among[0].alone_above),
-        (Side::Undecided, true)
+        (BoundSide::Undecided, true)
     );
     assert_eq!(among[0].ratio, alone.ratio, "the interval is its own");
-    assert!(among[1..].iter().all(|one| one.side == Side::Below));
+    assert!(among[1..].iter().all(|one| one.side == BoundSide::Below));
 }
 
 /// The chance of any false "above" among twenty ratios that lie at their bound is 2.5 %.
@@ -87,7 +87,7 @@ fn a_family_at_its_bounds_is_rarely_above() {
             .collect();
         let tests: Vec<(&Sample, &Sample, f64)> = pairs.iter().map(|(a, b)| (a, b, 1.05)).collect();
         let found = against_bounds(&tests);
-        wrong += usize::from(found.iter().any(|one| one.side == Side::Above));
+        wrong += usize::from(found.iter().any(|one| one.side == BoundSide::Above));
     }
     // 50 are expected, with a standard deviation of 7.
     assert!((20..=80).contains(&wrong), "{wrong} of {sessions}");
@@ -132,12 +132,12 @@ fn looked(ratios: &[f64], budget: Budget) -> Bounded {
 }
 
 /// The look at which a session of at most so many sets ends, and on which side of its bound.
-fn stopped(ratios: &[f64]) -> (usize, Side) {
+fn stopped(ratios: &[f64]) -> (usize, BoundSide) {
     let looks = (1..ratios.len()).map(|sets| (sets, looked(&ratios[..sets], Budget::Left)));
     let early = looks.map(|(sets, found)| (sets, found.side));
     early
         .into_iter()
-        .find(|(_, side)| *side != Side::Undecided)
+        .find(|(_, side)| *side != BoundSide::Undecided)
         .unwrap_or_else(|| (ratios.len(), looked(ratios, Budget::Spent).side))
 }
 
@@ -151,8 +151,8 @@ fn simulated(sessions: u32, truth: f64, noise: f64, seed: u64) -> (u32, u32, usi
             .map(|_| truth * (noise * random.normal()).exp())
             .collect();
         let (sets, side) = stopped(&ratios);
-        above += u32::from(side == Side::Above);
-        below += u32::from(side == Side::Below);
+        above += u32::from(side == BoundSide::Above);
+        below += u32::from(side == BoundSide::Below);
         played += sets;
     }
     (above, below, played)
@@ -190,8 +190,10 @@ fn looks_as_if_the_number_of_sets_were_fixed_are_above_too_often() {
             let (first, second) = both(&ratios[..sets]);
             against_bounds(&[(&first, &second, 1.05)])[0].side
         };
-        let first = (5..=12).map(side).find(|side| *side != Side::Undecided);
-        above += u32::from(first == Some(Side::Above));
+        let first = (5..=12)
+            .map(side)
+            .find(|side| *side != BoundSide::Undecided);
+        above += u32::from(first == Some(BoundSide::Above));
     }
     assert!(f64::from(above) > 1.5 * at_most(SESSIONS), "{above}");
 }
@@ -237,7 +239,7 @@ fn a_family_that_is_looked_at_is_rarely_above_its_bounds() {
             let tests: Vec<(&Sample, &Sample, f64)> =
                 samples.iter().map(|(a, b)| (a, b, 1.05)).collect();
             let found = against_bounds(&tests);
-            found.iter().any(|one| one.side == Side::Above)
+            found.iter().any(|one| one.side == BoundSide::Above)
         });
         wrong += u32::from(any_above);
     }
@@ -253,7 +255,7 @@ fn samples_that_were_looked_at_have_the_interval_of_all_looks() {
     };
     for budget in [Budget::Left, Budget::Spent] {
         let found = looked(&ratios, budget);
-        assert_eq!(found.side, Side::Above, "{found:?}");
+        assert_eq!(found.side, BoundSide::Above, "{found:?}");
         let (first, second) = both(&ratios);
         let (first, second) = (first.looked_at(budget), second.looked_at(budget));
         let compared = compare(&first, &second, &Criteria::new(Better::Lower));
@@ -262,14 +264,17 @@ fn samples_that_were_looked_at_have_the_interval_of_all_looks() {
         assert!(wider.low < own.low && wider.high > own.high);
     }
     // Four sets are decided at the end of the budget only, however clear they are.
-    assert_eq!(looked(&ratios[..4], Budget::Left).side, Side::Undecided);
-    assert_eq!(looked(&ratios[..4], Budget::Spent).side, Side::Above);
+    assert_eq!(
+        looked(&ratios[..4], Budget::Left).side,
+        BoundSide::Undecided
+    );
+    assert_eq!(looked(&ratios[..4], Budget::Spent).side, BoundSide::Above);
     // Sets that contradict each other decide nothing.
     let mut contradicting = vec![1.30, 1.31, 1.30, 1.29, 1.30, 1.31];
     contradicting.extend([0.80, 0.81, 0.80, 0.79].into_iter().cycle().take(40));
     let found = looked(&contradicting, Budget::Spent);
     assert_eq!(
         (found.side, found.alone_above, found.ratio.interval),
-        (Side::Undecided, false, None)
+        (BoundSide::Undecided, false, None)
     );
 }

@@ -6,9 +6,9 @@ mod results;
 pub use published::published;
 pub use results::results;
 
-/// Something that an audit found.
+/// A finding of an audit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct AuditFinding {
     /// Its meaning.
     pub kind: FoundKind,
     /// The subject: a case, or what a source calls it.

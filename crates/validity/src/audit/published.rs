@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use bakeoff_model::published::{Published, PublishedResult, Source};
 
-use super::{Found, FoundKind};
+use super::{AuditFinding, FoundKind};
 
 /// A start-up below this, s, cannot begin with the creation of a container or process and end with
 /// a response: execution, linking, and the round trip that a service needs to find its backend.
@@ -21,7 +21,7 @@ const MIB: f64 = 1_048_576.0;
 
 /// Everything that the figures of all results betray, source by source.
 #[must_use]
-pub fn published(published: &Published) -> Vec<Found> {
+pub fn published(published: &Published) -> Vec<AuditFinding> {
     let mut found = Vec::new();
     for source in &published.sources {
         let results: Vec<&PublishedResult> = published
@@ -43,8 +43,8 @@ pub fn published(published: &Published) -> Vec<Found> {
     found
 }
 
-fn impossible(subject: &str, sentence: String) -> Found {
-    Found {
+fn impossible(subject: &str, sentence: String) -> AuditFinding {
+    AuditFinding {
         kind: FoundKind::Impossible,
         subject: subject.to_owned(),
         sentence,
@@ -52,7 +52,7 @@ fn impossible(subject: &str, sentence: String) -> Found {
 }
 
 /// Different services do not fail equally often: the load generator that asked them did.
-fn equal_errors(results: &[&PublishedResult]) -> Vec<Found> {
+fn equal_errors(results: &[&PublishedResult]) -> Vec<AuditFinding> {
     let mut alike: BTreeMap<(&str, u32, u64), Vec<&str>> = BTreeMap::new();
     for result in results {
         for (connections, errors) in &result.errors {

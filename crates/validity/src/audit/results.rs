@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use bakeoff_base::number::as_f64;
 use bakeoff_model::check::CheckOutcome;
 use bakeoff_model::record::{IntervalRecord, Moment, Outcome, Results, RunRecords};
-use bakeoff_model::validity::{Validity, Verdict};
+use bakeoff_model::validity::{FairnessVerdict, Validity};
 
-use super::{Found, FoundKind};
-use crate::judge::{Judged, Step};
+use super::{AuditFinding, FoundKind};
+use crate::judge::{JudgedSlice, StepJudge};
 use crate::record::evidence_of;
 use crate::rules::UNFAIR_TIME_MAX;
 use crate::work::logs_under_load;
@@ -17,7 +17,7 @@ use crate::work::logs_under_load;
 /// longer fair enough to be ranked, then how verdicts of slices differ, each in the order of the
 /// runs.
 #[must_use]
-pub fn results(results: &Results) -> Vec<Found> {
+pub fn results(results: &Results) -> Vec<AuditFinding> {
     let completed = |run: &&RunRecords| {
         let outcome = run.end.as_ref().map(|end| &end.outcome);
         matches!(outcome, Some(Outcome::Completed))
@@ -50,7 +50,7 @@ fn steps(run: &RunRecords) -> Vec<Vec<&IntervalRecord>> {
 }
 
 /// A measured step that was recorded as one to be ranked, and is none.
-fn unfair(run: &RunRecords, slices: &[&IntervalRecord]) -> Option<Found> {
+fn unfair(run: &RunRecords, slices: &[&IntervalRecord]) -> Option<AuditFinding> {
     let first = slices.first().filter(|slice| !slice.warm_up)?;
     let length = |slice: &IntervalRecord| as_f64(slice.load.length_ns());
     let all: f64 = slices.iter().map(|slice| length(slice)).sum();
@@ -58,12 +58,12 @@ fn unfair(run: &RunRecords, slices: &[&IntervalRecord]) -> Option<Found> {
         .iter()
         .filter(|slice| !slice.validity.verdict().ranks());
     let unranked: f64 = unranked.map(|slice| length(slice)).sum();
-    let mut step = Step::default();
+    let mut step = StepJudge::default();
     for slice in slices {
-        step.add(&Judged::new(evidence_of(&run.begin, slice)));
+        step.add(&JudgedSlice::new(evidence_of(&run.begin, slice)));
     }
     let now = step.validity();
-    (unranked <= all * UNFAIR_TIME_MAX && !now.verdict().ranks()).then(|| Found {
+    (unranked <= all * UNFAIR_TIME_MAX && !now.verdict().ranks()).then(|| AuditFinding {
         kind: FoundKind::UnfairButRanked,
         subject: subject(run),
         sentence: format!("at {} connections: {now}", first.connections),
@@ -71,7 +71,7 @@ fn unfair(run: &RunRecords, slices: &[&IntervalRecord]) -> Option<Found> {
 }
 
 /// A run whose log did not grow with its requests although no check of the time said so.
-fn silent(run: &RunRecords) -> Option<Found> {
+fn silent(run: &RunRecords) -> Option<AuditFinding> {
     let at = |moment: Moment| {
         let reading = run.idle.iter().find(|idle| idle.moment == moment)?;
         reading.contender.as_ref()?.log_lines
@@ -81,7 +81,7 @@ fn silent(run: &RunRecords) -> Option<Found> {
     let (outcome, _) = logs_under_load(&run.begin.run.work, requests, before, after)?;
     let known = |name: &str| run.checks.iter().any(|check| check.name == name);
     match outcome {
-        CheckOutcome::Bad { assertion } if !known("logs under load") => Some(Found {
+        CheckOutcome::Bad { assertion } if !known("logs under load") => Some(AuditFinding {
             kind: FoundKind::UnfairButRanked,
             subject: subject(run),
             sentence: assertion,
@@ -92,14 +92,14 @@ fn silent(run: &RunRecords) -> Option<Found> {
 
 /// Slices whose verdict is another one now, those of one case and one number of connections
 /// together.
-fn differences(runs: &[&RunRecords]) -> Vec<Found> {
-    type Change = (String, u32, Verdict, Verdict);
+fn differences(runs: &[&RunRecords]) -> Vec<AuditFinding> {
+    type Change = (String, u32, FairnessVerdict, FairnessVerdict);
     let mut changes: Vec<(Change, usize, Validity)> = Vec::new();
     for (run, slice) in runs
         .iter()
         .flat_map(|run| run.intervals.iter().map(move |slice| (run, slice)))
     {
-        let now = Judged::new(evidence_of(&run.begin, slice)).validity;
+        let now = JudgedSlice::new(evidence_of(&run.begin, slice)).validity;
         let (then, verdict) = (slice.validity.verdict(), now.verdict());
         if then == verdict {
             continue;
@@ -125,7 +125,7 @@ fn differences(runs: &[&RunRecords]) -> Vec<Found> {
             1 => format!("1 slice recorded as {then} is"),
             _ => format!("{count} slices recorded as {then} are"),
         };
-        Found {
+        AuditFinding {
             kind: FoundKind::Differs,
             subject: case,
             sentence: format!("at {connections} connections: {slices} {now} now, as in {words}"),

@@ -7,7 +7,7 @@ use bakeoff_model::load::Pace;
 use bakeoff_model::published::{Published, PublishedResult, Source};
 use bakeoff_model::record::{self, Results};
 use bakeoff_model::suite::{Limits, Step};
-use bakeoff_model::validity::{Validity, Verdict};
+use bakeoff_model::validity::{FairnessVerdict, Validity};
 use bakeoff_validity::audit::{self, FoundKind};
 
 /// A result without figures of a source with a quota of 1.5 cores and 512 MiB.
@@ -154,12 +154,12 @@ fn memory_and_the_whole_life() {
 }
 
 /// The run of a fixture of the model, with this verdict on all of its slices.
-fn recorded(verdict: Verdict) -> Results {
+fn recorded(verdict: FairnessVerdict) -> Results {
     let text = include_str!("../../../model/tests/it/fixtures/run-format-2.jsonl");
     let mut run = record::read_run(text).unwrap();
     for slice in &mut run.intervals {
         slice.validity = match verdict {
-            Verdict::Fair => Validity::fair(),
+            FairnessVerdict::Fair => Validity::fair(),
             verdict => Validity::recorded(verdict, "so it was"),
         };
     }
@@ -171,7 +171,7 @@ fn recorded(verdict: Verdict) -> Results {
 
 #[test]
 fn what_was_recorded_as_fair_and_is_not_misleads() {
-    let mut results = recorded(Verdict::Fair);
+    let mut results = recorded(FairnessVerdict::Fair);
     for slice in &mut results.runs[0].intervals {
         slice.warm_up = false;
         slice.load.requests = 0;
@@ -191,7 +191,7 @@ fn what_was_recorded_as_fair_and_is_not_misleads() {
     // What was said at the time misled no reader.
     let mut known = results.clone();
     for slice in &mut known.runs[0].intervals {
-        slice.validity = Validity::recorded(Verdict::Invalid, "so it was");
+        slice.validity = Validity::recorded(FairnessVerdict::Invalid, "so it was");
     }
     assert_eq!(audit::results(&known), []);
 }

@@ -5,7 +5,7 @@ use bakeoff_model::core_sharing::CoreSharing;
 use bakeoff_model::load::{ErrorClass, LostGenerator, MinMax};
 use bakeoff_model::nodes::Nodes;
 use bakeoff_model::resource::{ThreadGroup, Throttling};
-use bakeoff_model::validity::Verdict::{
+use bakeoff_model::validity::FairnessVerdict::{
     BackendBound, Degraded, Fair, GeneratorBound, HostBound, Invalid, Unknown,
 };
 use bakeoff_model::warmth::Warmth;

@@ -1,7 +1,7 @@
 //! Little's law by sums of times: no load is exempt, and none is wronged.
 
 use bakeoff_model::load::ErrorClass;
-use bakeoff_model::validity::Verdict::{Degraded, Fair, GeneratorBound, Invalid};
+use bakeoff_model::validity::FairnessVerdict::{Degraded, Fair, GeneratorBound, Invalid};
 
 use crate::world::{MS, SECOND, World, times};
 

@@ -1,19 +1,19 @@
 //! The table in docs/method/validity.md is the rulebook.
 
-use bakeoff_model::validity::Verdict;
-use bakeoff_validity::{RULES, Rule, Side};
+use bakeoff_model::validity::FairnessVerdict;
+use bakeoff_validity::{LimitSide, RULES, Rule};
 
 const PAGE: &str = include_str!("../../../../docs/method/validity.md");
 
 /// A rule as the page has it.
 fn row(rule: &Rule) -> String {
     let side = match rule.side {
-        Side::Above => "above",
-        Side::Below => "below",
+        LimitSide::Above => "above",
+        LimitSide::Below => "below",
     };
     let limit = |limit: &bakeoff_validity::Limit| {
         let verdict = match limit.verdict {
-            Verdict::Fair => "diagnostic",
+            FairnessVerdict::Fair => "diagnostic",
             verdict => verdict.name(),
         };
         format!("{side} {}: {verdict}", limit.words)
@@ -50,7 +50,8 @@ fn limits_in_words_are_the_limits() {
             };
             assert!((limit.at - at).abs() < 1e-12, "{}", rule.name);
         }
-        let verdicts: Vec<Verdict> = rule.limits.iter().map(|limit| limit.verdict).collect();
+        let verdicts: Vec<FairnessVerdict> =
+            rule.limits.iter().map(|limit| limit.verdict).collect();
         assert!(verdicts.is_sorted(), "{}", rule.name);
     }
 }

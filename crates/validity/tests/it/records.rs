@@ -2,7 +2,7 @@
 
 use bakeoff_model::load::UserCount;
 use bakeoff_model::record::{IntervalRecord, RunRecords, read_run};
-use bakeoff_model::validity::{Validity, Verdict};
+use bakeoff_model::validity::{FairnessVerdict, Validity};
 use bakeoff_validity::{judge_record, judged_record};
 
 const FORMAT_1: &str = include_str!("../../../model/tests/it/fixtures/run-format-1.jsonl");
@@ -39,7 +39,7 @@ fn users_without_think_time_are_judged_as_closed_load() {
         validity
             .reasons()
             .iter()
-            .any(|reason| reason.verdict == Verdict::GeneratorBound)
+            .any(|reason| reason.verdict == FairnessVerdict::GeneratorBound)
     };
     load.turnaround_ns = Some(places * wall_ns);
     assert!(generator_bound(&interval));
@@ -59,9 +59,10 @@ fn what_format_1_did_not_record_voids_nothing() {
     );
     interval.load.errors.clear();
     let validity = judged_record(&run.begin, &interval).validity;
-    assert_ne!(validity.verdict(), Verdict::Unknown, "{validity}");
+    assert_ne!(validity.verdict(), FairnessVerdict::Unknown, "{validity}");
     // Work of others was judged by readings that are not there any more.
-    interval.validity = Validity::recorded(Verdict::HostBound, "something else used 0.30 cores");
+    interval.validity =
+        Validity::recorded(FairnessVerdict::HostBound, "something else used 0.30 cores");
     let kept = judged_record(&run.begin, &interval).validity;
-    assert!(kept.verdict() >= Verdict::HostBound);
+    assert!(kept.verdict() >= FairnessVerdict::HostBound);
 }

@@ -2,8 +2,8 @@
 
 use bakeoff_base::random::Random;
 use bakeoff_model::load::{LoadInterval, TurnCount};
-use bakeoff_model::validity::Verdict::Degraded;
-use bakeoff_validity::{Judged, RiseInTurns, Step};
+use bakeoff_model::validity::FairnessVerdict::Degraded;
+use bakeoff_validity::{JudgedSlice, RiseInTurns, StepJudge};
 
 use crate::turns::world;
 
@@ -171,8 +171,8 @@ fn one_that_gets_faster_is_degraded_in_its_step() {
     assert_eq!(rise(&[&flat[..7]], 15), None);
     assert_eq!(rise(&[&flat], 30), None, "one slice");
     assert_eq!(rise(&[&growing], 15), None);
-    let mut step = Step::default();
-    step.add(&Judged::new(world(64).evidence()));
+    let mut step = StepJudge::default();
+    step.add(&JudgedSlice::new(world(64).evidence()));
     assert!(step.validity().is_fair());
     step.rose(rise(&[&flat, &flat], 15));
     let validity = step.validity();

@@ -1,25 +1,25 @@
 //! A step is judged on its sums and on the share of its time that was unfair.
 
 use bakeoff_model::load::ErrorClass;
-use bakeoff_model::validity::Verdict::{self, Degraded, Fair, HostBound, Invalid};
-use bakeoff_validity::{Judged, Step};
+use bakeoff_model::validity::FairnessVerdict::{self, Degraded, Fair, HostBound, Invalid};
+use bakeoff_validity::{JudgedSlice, StepJudge};
 
 use crate::world::{MS, SECOND, World, core};
 
-fn step(slices: usize, spoilt: usize, spoil: fn(&mut World)) -> Step {
+fn step(slices: usize, spoilt: usize, spoil: fn(&mut World)) -> StepJudge {
     let slice = |index: usize| {
         let mut world = World::good(8);
         if index < spoilt {
             spoil(&mut world);
         }
-        Judged::new(world.evidence())
+        JudgedSlice::new(world.evidence())
     };
-    let mut step = Step::default();
+    let mut step = StepJudge::default();
     (0..slices).for_each(|index| step.add(&slice(index)));
     step
 }
 
-fn check(step: &Step, verdict: Verdict, words: &str) {
+fn check(step: &StepJudge, verdict: FairnessVerdict, words: &str) {
     let validity = step.validity();
     assert_eq!(validity.verdict(), verdict, "{validity}");
     let all = format!(
@@ -73,14 +73,14 @@ fn errors_are_a_share_of_the_step() {
 
 #[test]
 fn no_slices_say_nothing() {
-    check(&Step::default(), Fair, "fair");
+    check(&StepJudge::default(), Fair, "fair");
 }
 
 /// Readings between slices come late; the step has all requests in it, and is judged by them.
 #[test]
 fn a_step_counts_what_its_slices_could_not() {
     let step = |counts: [u64; 3]| {
-        let mut step = Step::default();
+        let mut step = StepJudge::default();
         for slice in 0..2 {
             let mut world = World::good(8);
             world.setting.work.backend_requests_min = Some(1.0);
@@ -90,7 +90,7 @@ fn a_step_counts_what_its_slices_could_not() {
             let (before, after) = world.backend.as_mut().unwrap();
             (before.at_ns, after.at_ns) = (began + late, began + SECOND + 50 * MS);
             (before.requests, after.requests) = (Some(counts[slice]), Some(counts[slice + 1]));
-            step.add(&Judged::new(world.evidence()));
+            step.add(&JudgedSlice::new(world.evidence()));
         }
         step
     };

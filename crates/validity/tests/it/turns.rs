@@ -4,7 +4,7 @@
 use bakeoff_model::load::TurnCount;
 use bakeoff_model::record::{Others, Unloaded};
 use bakeoff_model::resource::ThreadGroup;
-use bakeoff_model::validity::Verdict::{Degraded, Fair, HostBound, Invalid};
+use bakeoff_model::validity::FairnessVerdict::{Degraded, Fair, HostBound, Invalid};
 
 use crate::world::{MS, SECOND, World, core, nanoseconds, used};
 

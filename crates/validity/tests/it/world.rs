@@ -8,7 +8,7 @@ use bakeoff_model::resource::{
     CoreTime, HostTime, Memory, Pressure, ResourceSample, TcpCounters, Throttling,
 };
 use bakeoff_model::suite::Limits;
-use bakeoff_model::validity::{Validity, Verdict};
+use bakeoff_model::validity::{FairnessVerdict, Validity};
 use bakeoff_validity::{Evidence, Reading, Setting, Slice, judge};
 
 pub(crate) const SECOND: u64 = 1_000_000_000;
@@ -136,7 +136,7 @@ impl World {
     }
 
     /// The verdict is this one, and its worst reason says so.
-    pub(crate) fn check(&self, verdict: Verdict, words: &str) {
+    pub(crate) fn check(&self, verdict: FairnessVerdict, words: &str) {
         let validity = self.judge();
         assert_eq!(validity.verdict(), verdict, "{validity}");
         assert!(validity.to_string().contains(words), "{validity}");

@@ -8,10 +8,10 @@ use bakeoff_base::problem::Problem;
 use bakeoff_model::conditions::RuntimeKind;
 use bakeoff_model::plan::Plan;
 use bakeoff_model::suite::Suite;
-use bakeoff_session::opening::{NewSession, Order};
+use bakeoff_session::opening::{NewSession, SessionRequest};
 use bakeoff_session::selection;
 use bakeoff_session::store::{results, suite_folder};
-use bakeoff_session::together::{self, Abilities};
+use bakeoff_session::turn_requirements::{self, Abilities};
 use bakeoff_session::verification::Wanted;
 
 use super::is_placeholder;
@@ -27,7 +27,7 @@ pub(super) fn plan(cli: Cli, root: &Path) -> anyhow::Result<bool> {
     let suite = |folder: &Path| suite(root, folder);
     match cli.command {
         Command::Run(args) if args.resume.is_none() => {
-            let Order::Begin(new) = run::order(*args) else {
+            let SessionRequest::Begin(new) = run::order(*args) else {
                 return Ok(false);
             };
             with(suite(&new.suite)?, |suite| session(suite, *new))
@@ -136,7 +136,7 @@ fn hosts(runtime: RuntimeKind) -> Vec<Abilities> {
 
 fn can_be_made(plan: &Plan, host: &Abilities, suite: &Suite) -> anyhow::Result<()> {
     ensure!(!plan.runs.is_empty(), "nothing would be run");
-    match together::obstacle(plan, host, suite) {
+    match turn_requirements::obstacle(plan, host, suite) {
         Some(obstacle) => bail!("there can be no turns: {obstacle}"),
         None => Ok(()),
     }
@@ -158,7 +158,7 @@ fn session(suite: &Suite, new: NewSession) -> anyhow::Result<()> {
         let (_, options) = new.chosen(suite)?;
         let hosts = hosts(options.runtime);
         for host in &hosts {
-            let (plan, _) = together::planned(suite, &options, host, |_| Vec::new())?;
+            let (plan, _) = turn_requirements::planned(suite, &options, host, |_| Vec::new())?;
             can_be_made(&plan, host, suite)?;
         }
         if new.baseline.is_some() && hosts.iter().all(|host| host.concurrent.is_err()) {

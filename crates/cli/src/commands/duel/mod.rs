@@ -1,7 +1,7 @@
 //! `bakeoff duel`: services of the user's own against each other. Writes a suite for them and makes
 //! a session of it, as `bakeoff run` would.
 
-pub(crate) mod side;
+pub(crate) mod service;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -9,15 +9,15 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use bakeoff_model::suite::Limits;
 use bakeoff_session::clock;
-use bakeoff_session::duel::{self, Agreement, Duel, DuelRuns, Service, Unprepared};
+use bakeoff_session::duel::{self, Agreement, Duel, DuelRuns, ServiceSource, Unprepared};
+use bakeoff_session::entry::run as run_session;
 use bakeoff_session::options::SessionOptions;
-use bakeoff_session::run::run as run_session;
 use bakeoff_session::session::Audience;
 use bakeoff_session::store::recorder::refuse_session;
 
-use self::side::Side;
-use super::asked;
+use self::service::Side;
 use super::run::status;
+use super::service_load;
 use super::signals::interrupted;
 use crate::args::{DuelArgs, ImagesIn};
 use crate::output::text::{columns, wrapped};
@@ -101,8 +101,8 @@ async fn agree(args: &DuelArgs, wanted: &Duel, suite: &Path) -> Result<Agreement
 /// Returns the duel that the arguments ask for.
 pub(crate) fn wanted(args: &DuelArgs) -> anyhow::Result<Duel> {
     let sides = args.sides.iter();
-    let duel = asked::duel(&args.asked)?;
-    let is_deployed = |side: &Side| matches!(side.0.service, Service::Deployment(_));
+    let duel = service_load::duel(&args.asked)?;
+    let is_deployed = |side: &Side| matches!(side.0.service, ServiceSource::Deployment(_));
     let in_cluster = args.runtime == ImagesIn::Kubernetes || args.sides.iter().any(is_deployed);
     Ok(Duel {
         sides: sides.map(|side| side.0.clone()).collect(),
@@ -120,9 +120,14 @@ pub(crate) fn wanted(args: &DuelArgs) -> anyhow::Result<Duel> {
 
 /// The limits that are named; also those that are not, of services that have none of their own.
 fn limits(args: &DuelArgs, with_usual: Limits) -> Limits {
-    let has_own = |side: &Side| matches!(side.0.service, Service::Url(_) | Service::Deployment(_));
+    let has_own = |side: &Side| {
+        matches!(
+            side.0.service,
+            ServiceSource::Url(_) | ServiceSource::Deployment(_)
+        )
+    };
     match args.sides.iter().any(has_own) {
-        true => asked::named_limits(&args.asked),
+        true => service_load::named_limits(&args.asked),
         false => with_usual,
     }
 }

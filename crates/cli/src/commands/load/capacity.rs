@@ -10,8 +10,8 @@ use bakeoff_model::duration_ns;
 use bakeoff_model::load::{LoadEvent, LoadInterval, LoadSpec, StepSpec};
 use bakeoff_model::step::Step;
 use bakeoff_model::totals::Totals;
-use bakeoff_session::capacity::{Hunt, Measured};
-use bakeoff_validity::{Evidence, Judged, Setting, Slice};
+use bakeoff_session::capacity::{CapacitySearch, Measured};
+use bakeoff_validity::{Evidence, JudgedSlice, Setting, Slice};
 use serde::Serialize;
 
 use super::summary::Summary;
@@ -43,16 +43,16 @@ pub(super) fn search(args: &LoadArgs) -> anyhow::Result<u8> {
             text::human(longest)
         )])?;
     }
-    let hunt = Hunt::new(&capacity, 1, closed_per_s);
-    let mut hunt = hunt.map_err(|why| why.context(&args.url))?;
-    while let Some(rate_per_s) = hunt.next_rate().filter(|_| !stop.is_stopped()) {
+    let search = CapacitySearch::new(&capacity, 1, closed_per_s);
+    let mut search = search.map_err(|why| why.context(&args.url))?;
+    while let Some(rate_per_s) = search.next_rate().filter(|_| !stop.is_stopped()) {
         let step = capacity.step(rate_per_s, Purpose::Search);
         let loads = play(&spec, &step, &stop)?;
         if stop.is_stopped() {
             break;
         }
         let judged = judged(&spec, &step, &loads);
-        let record = hunt.take(rate_per_s, &Measured::of(&judged));
+        let record = search.take(rate_per_s, &Measured::of(&judged));
         match args.json {
             true => say_json(&record)?,
             false => say(&words::trial(&record, capacity.slos.len() > 1))?,
@@ -63,7 +63,7 @@ pub(super) fn search(args: &LoadArgs) -> anyhow::Result<u8> {
         return Ok(exit::INTERRUPTED);
     }
     let mut status = exit::DONE;
-    for found in hunt.found() {
+    for found in search.found() {
         if found.capacity.is_none() {
             status = exit::CHECK_FAILED;
         }
@@ -148,7 +148,7 @@ fn judged<'l>(
     spec: &LoadSpec,
     step: &Step,
     loads: &'l [LoadInterval],
-) -> Vec<(Judged, &'l LoadInterval)> {
+) -> Vec<(JudgedSlice, &'l LoadInterval)> {
     let setting = Setting::of_load(&spec_of(spec, step), 0);
     let judge = |load: &'l LoadInterval| {
         let slice = Slice {
@@ -160,7 +160,7 @@ fn judged<'l>(
             others: None,
             unloaded: None,
         };
-        (Judged::new(Evidence::of(&setting, &slice)), load)
+        (JudgedSlice::new(Evidence::of(&setting, &slice)), load)
     };
     loads.iter().map(judge).collect()
 }

@@ -13,13 +13,13 @@ use super::summary::Summary;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Condition {
     text: String,
-    figure: Figure,
+    figure: LoadMetric,
     above: bool,
     bound: f64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Figure {
+enum LoadMetric {
     /// A quantile of the response time (open load) or service time (closed load), ns.
     Quantile(f64),
     /// Share of failed requests, 0 to 1.
@@ -36,17 +36,19 @@ impl FromStr for Condition {
         let at = text.find(['<', '>']).ok_or_else(wrong)?;
         let (name, rest) = (text[..at].trim(), text[at + 1..].trim());
         let figure = match name {
-            "errors" => Figure::Errors,
-            "rate" => Figure::Rate,
-            "max" => Figure::Quantile(1.0),
-            _ => Figure::Quantile(slo::quantile(name).ok_or_else(wrong)?),
+            "errors" => LoadMetric::Errors,
+            "rate" => LoadMetric::Rate,
+            "max" => LoadMetric::Quantile(1.0),
+            _ => LoadMetric::Quantile(slo::quantile(name).ok_or_else(wrong)?),
         };
         let bound = match figure {
-            Figure::Quantile(_) => parse::duration(rest).map_err(|_| wrong())?.as_secs_f64() * 1e9,
-            Figure::Rate => number(rest).ok_or_else(wrong)?,
-            Figure::Errors => slo::share(rest).ok_or_else(wrong)?,
+            LoadMetric::Quantile(_) => {
+                parse::duration(rest).map_err(|_| wrong())?.as_secs_f64() * 1e9
+            }
+            LoadMetric::Rate => number(rest).ok_or_else(wrong)?,
+            LoadMetric::Errors => slo::share(rest).ok_or_else(wrong)?,
         };
-        if figure == Figure::Errors && bound > 1.0 {
+        if figure == LoadMetric::Errors && bound > 1.0 {
             let meant = match rest.ends_with('%') {
                 true => "errors>5% is one in twenty".to_owned(),
                 false => format!("write {text}% for percent"),
@@ -80,9 +82,9 @@ impl Condition {
     /// it.
     pub(crate) fn holds(&self, summary: &Summary) -> Option<String> {
         let found = match self.figure {
-            Figure::Quantile(share) => summary.times.stated().quantile_ns(share).map(as_f64),
-            Figure::Errors => summary.totals.error_share(),
-            Figure::Rate => Some(summary.totals.requests_per_s()),
+            LoadMetric::Quantile(share) => summary.times.stated().quantile_ns(share).map(as_f64),
+            LoadMetric::Errors => summary.totals.error_share(),
+            LoadMetric::Rate => Some(summary.totals.requests_per_s()),
         };
         let Some(found) = found else {
             return Some(if summary.totals.ended() > 0 {
@@ -97,16 +99,16 @@ impl Condition {
             found < self.bound
         };
         holds.then(|| match self.figure {
-            Figure::Quantile(_) => format!("{:.3} ms", found / 1e6),
-            Figure::Errors => format!("{:.3} %", found * 100.0),
-            Figure::Rate => format!("{found:.1} requests/s"),
+            LoadMetric::Quantile(_) => format!("{:.3} ms", found / 1e6),
+            LoadMetric::Errors => format!("{:.3} %", found * 100.0),
+            LoadMetric::Rate => format!("{found:.1} requests/s"),
         })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Condition, Figure};
+    use super::{Condition, LoadMetric};
 
     #[test]
     fn conditions_are_read() {
@@ -119,13 +121,13 @@ mod tests {
             );
             assert!((condition.bound - bound).abs() < 1e-9 * bound, "{text}");
         };
-        check("p99>50ms", Figure::Quantile(0.99), true, 50e6);
-        check("p99.9 > 1s", Figure::Quantile(0.999), true, 1e9);
-        check("errors>0.1%", Figure::Errors, true, 0.001);
-        check("errors>0.05", Figure::Errors, true, 0.05);
-        check("errors<100%", Figure::Errors, false, 1.0);
-        check("rate<1000", Figure::Rate, false, 1000.0);
-        check("p99>0.5ms", Figure::Quantile(0.99), true, 0.5e6);
+        check("p99>50ms", LoadMetric::Quantile(0.99), true, 50e6);
+        check("p99.9 > 1s", LoadMetric::Quantile(0.999), true, 1e9);
+        check("errors>0.1%", LoadMetric::Errors, true, 0.001);
+        check("errors>0.05", LoadMetric::Errors, true, 0.05);
+        check("errors<100%", LoadMetric::Errors, false, 1.0);
+        check("rate<1000", LoadMetric::Rate, false, 1000.0);
+        check("p99>0.5ms", LoadMetric::Quantile(0.99), true, 0.5e6);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use bakeoff_model::load::{
 use bakeoff_model::resource::TcpCounters;
 use bakeoff_model::totals::{Times, Totals};
 use bakeoff_model::validity::Validity;
-use bakeoff_validity::{Evidence, Judged, Setting, Slice, Step};
+use bakeoff_validity::{Evidence, JudgedSlice, Setting, Slice, StepJudge};
 use serde_json::{Map, Value, json};
 
 /// One step added up.
@@ -37,7 +37,7 @@ pub(crate) struct Summary {
     pub(crate) fleet: Option<Box<FleetReceipt>>,
     /// How each step is judged.
     settings: Vec<Setting>,
-    judged: Step,
+    judged: StepJudge,
 }
 
 impl Summary {
@@ -66,7 +66,7 @@ impl Summary {
             settings: (0..spec.steps.len())
                 .map(|step| Setting::of_load(spec, step))
                 .collect(),
-            judged: Step::default(),
+            judged: StepJudge::default(),
         }
     }
 
@@ -89,7 +89,8 @@ impl Summary {
                 others: None,
                 unloaded: None,
             };
-            self.judged.add(&Judged::new(Evidence::of(setting, &slice)));
+            self.judged
+                .add(&JudgedSlice::new(Evidence::of(setting, &slice)));
         }
         self.totals.add(interval);
         self.times.add(interval);

@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use bakeoff_base::problem::Problem;
-use bakeoff_model::check::Answer;
+use bakeoff_model::check::ReceivedResponse;
 use bakeoff_model::service_url::ServiceUrl;
 use bakeoff_model::tls::Tls;
 use bakeoff_runtime::Spoken;
-use bakeoff_runtime::http::{self, Question};
+use bakeoff_runtime::http::{self, HttpRequest};
 use opentelemetry_proto::tonic::collector::metrics::v1::{
     ExportMetricsServiceRequest, ExportMetricsServiceResponse,
 };
@@ -130,7 +130,7 @@ impl Collector {
             Encoding::Protobuf => export.encode_to_vec(),
             Encoding::Json => serde_json::to_vec(export).map_err(Problem::new)?,
         };
-        let question = Question {
+        let question = HttpRequest {
             method: "POST",
             path: &self.path,
             headers: &self.headers,
@@ -144,7 +144,7 @@ impl Collector {
     }
 
     /// Whether all was taken: a collector may answer that it rejected some of the numbers.
-    fn taken(&self, answer: &Answer) -> Result<(), Problem> {
+    fn taken(&self, answer: &ReceivedResponse) -> Result<(), Problem> {
         let response = match self.encoding {
             Encoding::Protobuf => ExportMetricsServiceResponse::decode(answer.body.as_slice()).ok(),
             Encoding::Json => serde_json::from_slice(&answer.body).ok(),

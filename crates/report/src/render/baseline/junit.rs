@@ -4,7 +4,7 @@
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use bakeoff_analysis::Analysis;
-use bakeoff_analysis::baseline::{AgainstBase, HeadAndBase, Judged, Outcome};
+use bakeoff_analysis::baseline::{AgainstBase, HeadAndBase, JudgedCondition, Outcome};
 
 /// The name of the test case that fails with wrong answers and failed runs.
 const MEASURED: &str = "is right and could be measured";
@@ -13,7 +13,7 @@ const MEASURED: &str = "is right and could be measured";
 #[must_use]
 pub fn junit(analysis: &Analysis<'_>) -> Option<String> {
     let all = analysis.against_base.as_ref()?;
-    let mut report = Report::new(format!("bakeoff against {}", all.baseline.words()));
+    let mut report = Report::new(format!("bakeoff against {}", all.baseline.describe()));
     let mut benchmarks: Vec<&str> = Vec::new();
     for case in &all.cases {
         if !benchmarks.contains(&case.benchmark.as_str()) {
@@ -53,7 +53,7 @@ fn measured(case: &HeadAndBase) -> TestCase {
     test
 }
 
-fn condition(case: &HeadAndBase, judged: &Judged) -> TestCase {
+fn condition(case: &HeadAndBase, judged: &JudgedCondition) -> TestCase {
     let status = match judged.outcome {
         Outcome::Holds => failed(&judged.sentence),
         Outcome::DoesNotHold => TestCaseStatus::success(),

@@ -5,35 +5,37 @@ pub(crate) mod services;
 
 use std::fmt::Write as _;
 
-use bakeoff_model::baseline::Figure;
+use bakeoff_model::baseline::ConditionMetric;
 
 use super::markdown::table::escape;
 use super::terminal::wrap::wrap;
 use super::turns;
 use bakeoff_analysis::Analysis;
-use bakeoff_analysis::baseline::{AgainstBase, Change, Conclusion, HeadAndBase, Judged, Outcome};
+use bakeoff_analysis::baseline::{
+    AgainstBase, Change, Conclusion, HeadAndBase, JudgedCondition, Outcome,
+};
 use bakeoff_analysis::number::{change_text, counted, significant};
 use bakeoff_analysis::reasons::Reasons;
 
 /// A figure with its unit.
-pub(super) fn title(figure: Figure) -> &'static str {
+pub(super) fn title(figure: ConditionMetric) -> &'static str {
     match figure {
-        Figure::Slower => "requests/s",
-        Figure::Cpu => "CPU/request µs",
-        Figure::Memory => "memory MiB",
-        Figure::P50 => "p50 ms",
-        Figure::P99 => "p99 ms",
-        Figure::Errors => "errors",
+        ConditionMetric::Slower => "requests/s",
+        ConditionMetric::Cpu => "CPU/request µs",
+        ConditionMetric::Memory => "memory MiB",
+        ConditionMetric::P50 => "p50 ms",
+        ConditionMetric::P99 => "p99 ms",
+        ConditionMetric::Errors => "errors",
     }
 }
 
 /// The figures of tables, in their order.
-pub(super) const FIGURES: [Figure; 5] = [
-    Figure::Slower,
-    Figure::Cpu,
-    Figure::P50,
-    Figure::P99,
-    Figure::Memory,
+pub(super) const FIGURES: [ConditionMetric; 5] = [
+    ConditionMetric::Slower,
+    ConditionMetric::Cpu,
+    ConditionMetric::P50,
+    ConditionMetric::P99,
+    ConditionMetric::Memory,
 ];
 
 /// Returns the conclusion in one line: `failed: 1 of 3 conditions holds`.
@@ -80,7 +82,7 @@ pub(super) fn remarks(all: &AgainstBase) -> Vec<(&'static str, String)> {
             remarks.push(("not compared", on(why)));
         }
         // What could not be compared is said once, not for each condition.
-        let told = |judged: &&Judged| case.incomparable.is_none() || is_certain(judged);
+        let told = |judged: &&JudgedCondition| case.incomparable.is_none() || is_certain(judged);
         for judged in all.judged_of(index).filter(told) {
             let mark = match judged.outcome {
                 Outcome::Holds => "FAILED",
@@ -94,7 +96,7 @@ pub(super) fn remarks(all: &AgainstBase) -> Vec<(&'static str, String)> {
     remarks
 }
 
-fn is_certain(judged: &Judged) -> bool {
+fn is_certain(judged: &JudgedCondition) -> bool {
     judged.outcome != Outcome::Undecided
 }
 
@@ -108,7 +110,7 @@ pub fn terminal_baseline(analysis: &Analysis<'_>, width: usize) -> String {
     let mut text = String::new();
     let about = format!(
         "Against the baseline {}: base, head, and head over base with its 95 % interval",
-        all.baseline.words()
+        all.baseline.describe()
     );
     wrap(&mut text, "", &about, width);
     for case in &all.cases {
@@ -153,7 +155,7 @@ pub fn summary_for_pull_request(analysis: &Analysis<'_>) -> String {
     let Some(all) = &analysis.against_base else {
         return String::new();
     };
-    let (words, verdict) = (escape(&all.baseline.words()), escape(&verdict(all)));
+    let (words, verdict) = (escape(&all.baseline.describe()), escape(&verdict(all)));
     let mut text = format!("### Performance against {words}\n\n**{verdict}**\n");
     if all.cases.iter().any(|case| !case.changes.is_empty()) {
         push_table(&mut text, all);

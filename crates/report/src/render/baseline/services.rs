@@ -5,7 +5,7 @@
 //! Each figure is there twice: the number of the head, which only means something on the host that
 //! it was measured on, and head over base, which hosts agree on better.
 
-use bakeoff_model::baseline::Figure;
+use bakeoff_model::baseline::ConditionMetric;
 use serde_json::{Value, json};
 
 use super::{range, title};
@@ -16,16 +16,16 @@ use bakeoff_analysis::number::{change_text, counted, significant, spread};
 /// `customBiggerIsBetter`: requests per second; `None` without a baseline.
 #[must_use]
 pub fn bigger_is_better(analysis: &Analysis<'_>) -> Option<String> {
-    entries(analysis, |figure| figure == Figure::Slower)
+    entries(analysis, |figure| figure == ConditionMetric::Slower)
 }
 
 /// `customSmallerIsBetter`: CPU per request, times, memory; `None` without a baseline.
 #[must_use]
 pub fn smaller_is_better(analysis: &Analysis<'_>) -> Option<String> {
-    entries(analysis, |figure| figure != Figure::Slower)
+    entries(analysis, |figure| figure != ConditionMetric::Slower)
 }
 
-fn entries(analysis: &Analysis<'_>, wanted: fn(Figure) -> bool) -> Option<String> {
+fn entries(analysis: &Analysis<'_>, wanted: fn(ConditionMetric) -> bool) -> Option<String> {
     let all = analysis.against_base.as_ref()?;
     let mut entries = Vec::new();
     for case in &all.cases {
@@ -61,14 +61,14 @@ fn of_ratio(all: &AgainstBase, case: &HeadAndBase, change: &Change) -> Value {
     })
 }
 
-fn name_and_unit(figure: Figure) -> (&'static str, &'static str) {
+fn name_and_unit(figure: ConditionMetric) -> (&'static str, &'static str) {
     match figure {
-        Figure::Slower => ("throughput", "requests/s"),
-        Figure::Cpu => ("CPU per request", "µs"),
-        Figure::Memory => ("memory", "MiB"),
-        Figure::P50 => ("p50", "ms"),
-        Figure::P99 => ("p99", "ms"),
-        Figure::Errors => ("errors", "%"),
+        ConditionMetric::Slower => ("throughput", "requests/s"),
+        ConditionMetric::Cpu => ("CPU per request", "µs"),
+        ConditionMetric::Memory => ("memory", "MiB"),
+        ConditionMetric::P50 => ("p50", "ms"),
+        ConditionMetric::P99 => ("p99", "ms"),
+        ConditionMetric::Errors => ("errors", "%"),
     }
 }
 
@@ -80,7 +80,7 @@ fn extra(all: &AgainstBase, change: &Change) -> String {
         significant(change.head.point),
         change_text(change.ratio.point),
         range(change),
-        all.baseline.words(),
+        all.baseline.describe(),
         counted(change.ratio.runs, "set")
     )
 }

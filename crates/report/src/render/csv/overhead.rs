@@ -3,12 +3,12 @@
 use super::{decimal, table, whole};
 use bakeoff_analysis::Analysis;
 use bakeoff_analysis::metric::Quantity;
-use bakeoff_analysis::overhead::{Overhead, Ratio, Share};
+use bakeoff_analysis::overhead::{BaselineShare, Overhead, Ratio};
 
 /// A quantity of a contender beside its baseline at a step.
 struct Row<'o> {
     overhead: &'o Overhead,
-    share: &'o Share,
+    share: &'o BaselineShare,
     quantity: Quantity,
     ratio: &'o Ratio,
 }

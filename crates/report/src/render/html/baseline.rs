@@ -16,7 +16,7 @@ pub(super) fn section(analysis: &Analysis<'_>) -> Markup {
 
 fn found(all: &AgainstBase) -> Markup {
     html! {
-        h3 id="baseline" { "Against the baseline " (all.baseline.words()) }
+        h3 id="baseline" { "Against the baseline " (all.baseline.describe()) }
         p { b { (verdict(all)) } "." }
         ul.reasons {
             @for (mark, sentence) in remarks(all) { li { b { (mark) } ": " (sentence) } }

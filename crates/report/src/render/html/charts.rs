@@ -8,7 +8,7 @@ use bakeoff_analysis::metric::Metric;
 use bakeoff_analysis::number::significant;
 use bakeoff_analysis::price;
 use bakeoff_analysis::row::Row;
-use bakeoff_analysis::stated::StatedStep;
+use bakeoff_analysis::stated_step::StatedStep;
 use bakeoff_analysis::steady::{CaseWarmUp, WarmUp};
 use bakeoff_analysis::summary::BenchmarkSummary;
 
@@ -46,7 +46,7 @@ pub(super) fn cost(summary: &BenchmarkSummary) -> Markup {
         .rows()
         .filter_map(|row| Some((row, row.cpu_us.as_ref()?)))
         .collect();
-    let at = summary.stated.as_ref().map(StatedStep::words);
+    let at = summary.stated.as_ref().map(StatedStep::describe);
     let at = at.unwrap_or_default();
     rows.sort_by(|(_, a), (_, b)| a.estimate.point.total_cmp(&b.estimate.point));
     html! {

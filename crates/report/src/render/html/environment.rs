@@ -31,7 +31,7 @@ const FACTS: [Fact; 21] = [
     }),
     ("Nodes", |run| {
         let nodes = run.begin.nodes.as_ref();
-        nodes.map_or("one machine".to_owned(), Nodes::words)
+        nodes.map_or("one machine".to_owned(), Nodes::describe)
     }),
     ("Round trip to the load generator", |run| {
         let round_trip_ns = run.begin.host.round_trip_ns;

@@ -2,12 +2,12 @@
 //! inside, and a content policy forbids the page to fetch anything.
 
 mod anchor;
-mod answer;
 mod baseline;
 mod capacity;
 mod charts;
 mod checks;
 pub(crate) mod comparison;
+mod conclusion;
 mod contenders;
 mod environment;
 mod failures;
@@ -32,7 +32,7 @@ use crate::render::section::of_load;
 use bakeoff_analysis::Analysis;
 use bakeoff_analysis::benchmark::last_attempts;
 use bakeoff_analysis::number::counted;
-use panels::{Panel, Place};
+use panels::{Panel, PanelSection};
 
 const STYLE: &str = include_str!("../../../assets/report.css");
 /// In the order in which they build on each other.
@@ -65,7 +65,7 @@ pub fn html(analysis: &Analysis<'_>) -> String {
                 (header(analysis))
                 main {
                     (baseline::section(analysis))
-                    (answer::section(analysis))
+                    (conclusion::section(analysis))
                     (results(analysis))
                     (overhead::section(&analysis.overheads, &panels))
                     (chart_sections(analysis, &panels))
@@ -172,7 +172,7 @@ fn chart_sections(analysis: &Analysis<'_>, panels: &[Panel<'_>]) -> Markup {
             noscript {
                 p { "The charts need JavaScript; the tables and results.csv do not." }
             }
-            @for (index, panel) in panels::at(panels, Place::Benchmark) {
+            @for (index, panel) in panels::at(panels, PanelSection::Benchmark) {
                 section.benchmark {
                     h3 { (panel.name) }
                     p.conditions { (panel.conditions) }
@@ -182,7 +182,7 @@ fn chart_sections(analysis: &Analysis<'_>, panels: &[Panel<'_>]) -> Markup {
                         (charts::warm_up(&load.warm_ups))
                         @for one in &of_load(load) { (section::section(one)) }
                         (pivot::section(&load.data, &load.summary))
-                        @let panels = panels::at(panels, Place::Scaling(index));
+                        @let panels = panels::at(panels, PanelSection::Scaling(index));
                         @for (scaling, (index, panel)) in load.scalings.iter().zip(panels) {
                             (scaling::tables(scaling))
                             (charts::section(index, &panel.charts))

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::panels::{self, Panel, Place};
+use super::panels::{self, Panel, PanelSection};
 use super::{charts, table};
 use crate::render::overhead::{NOTE, without};
 use crate::render::table::overhead::shares;
@@ -16,7 +16,7 @@ pub(super) fn section(overheads: &[Overhead], panels: &[Panel<'_>]) -> Markup {
             section id="overhead" {
                 h2 { "Percent of the baseline" }
                 p.hint { (NOTE) }
-                @let panels = panels::at(panels, Place::Overhead);
+                @let panels = panels::at(panels, PanelSection::Overhead);
                 @for (overhead, (index, panel)) in overheads.iter().zip(panels) {
                     section.benchmark {
                         p.conditions { (overhead.conditions) }

@@ -9,7 +9,7 @@ use bakeoff_analysis::benchmark::BenchmarkData;
 
 /// Charts under one legend.
 pub(crate) struct Panel<'r> {
-    place: Place,
+    place: PanelSection,
     pub(crate) name: String,
     pub(crate) conditions: String,
     /// The cases that are drawn, each in a separate colour.
@@ -29,7 +29,7 @@ impl Panel<'_> {
 
 /// Where on the page a panel stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum PanelSection {
     /// In the part of a benchmark, those with load first, then cold starts, then capacities.
     Benchmark,
     /// In the part of the benchmark with load of that index, one for each of its parameters.
@@ -57,7 +57,7 @@ pub(crate) fn of<'r>(analysis: &Analysis<'r>) -> Vec<Panel<'r>> {
     });
     let scalings = analysis.loads.iter().enumerate().flat_map(|(index, load)| {
         load.scalings.iter().map(move |scaling| Panel {
-            place: Place::Scaling(index),
+            place: PanelSection::Scaling(index),
             name: format!("{} by {}", load.data.name, scaling.parameter),
             conditions: load.data.conditions.clone(),
             cases: scaling
@@ -71,7 +71,7 @@ pub(crate) fn of<'r>(analysis: &Analysis<'r>) -> Vec<Panel<'r>> {
         })
     });
     let overheads = analysis.overheads.iter().map(|overhead| Panel {
-        place: Place::Overhead,
+        place: PanelSection::Overhead,
         name: "Percent of the baseline".to_owned(),
         conditions: overhead.conditions.clone(),
         cases: overhead
@@ -102,7 +102,7 @@ fn of_benchmark<'r>(
         series.any(|series| series.published && series.name == one.name)
     });
     Panel {
-        place: Place::Benchmark,
+        place: PanelSection::Benchmark,
         name: benchmark.name.clone(),
         conditions: benchmark.conditions.clone(),
         cases: benchmark
@@ -119,7 +119,7 @@ fn of_benchmark<'r>(
 /// The panels of a place with their indices.
 pub(super) fn at<'p, 'r>(
     panels: &'p [Panel<'r>],
-    place: Place,
+    place: PanelSection,
 ) -> impl Iterator<Item = (usize, &'p Panel<'r>)> {
     let all = panels.iter().enumerate();
     all.filter(move |(_, panel)| panel.place == place)

@@ -36,7 +36,7 @@ pub(super) fn section(benchmark: &BenchmarkData<'_>, summary: &BenchmarkSummary)
             @let names: Vec<&str> = cells[0].parameters.keys().map(String::as_str).collect();
             h4 { (contender) " by parameter" }
             @if let Some(step) = &summary.stated {
-                p.hint { "p99, CPU per request and memory " (step.words()) "." }
+                p.hint { "p99, CPU per request and memory " (step.describe()) "." }
             }
             @match names.as_slice() {
                 [rows, columns] => (matrices(cells, rows, columns)),

@@ -8,7 +8,7 @@ use super::table::{self, Heading};
 use crate::render::table::{Cell, Column, Table};
 use bakeoff_analysis::Analysis;
 use bakeoff_analysis::claims::{
-    ClaimRow, ClaimVerdict, Judged, limits_text, none_testable, untestable,
+    ClaimRow, ClaimVerdict, JudgedClaims, limits_text, none_testable, untestable,
 };
 
 const COLUMNS: &[Column<PublishedResult>] = &[
@@ -48,7 +48,7 @@ pub(super) fn section(analysis: &Analysis<'_>) -> Markup {
         @if let Some(published) = &analysis.results.published {
             section id="claims" {
                 h2 { "Claims of others" }
-                @let judged = Judged::of(&analysis.claims);
+                @let judged = JudgedClaims::of(&analysis.claims);
                 @if judged.rows.is_empty() && !analysis.claims.is_empty() {
                     details {
                         summary { (none_testable(analysis.claims.len())) }
@@ -95,7 +95,7 @@ fn source(one: &Source) -> Markup {
     }
 }
 
-fn claims(all: &[ClaimRow], judged: &Judged<'_>) -> Markup {
+fn claims(all: &[ClaimRow], judged: &JudgedClaims<'_>) -> Markup {
     let count = |verdict| all.iter().filter(|row| row.verdict == verdict).count();
     let verdicts = ClaimVerdict::ALL.into_iter();
     let counts: Vec<String> = verdicts

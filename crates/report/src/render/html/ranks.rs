@@ -55,7 +55,7 @@ fn in_turns(sets: &Sets) -> Markup {
 }
 
 fn ranked(table: &RankTable, bounds: &[String]) -> Markup {
-    let class = if table.verdict == validity::Verdict::Fair {
+    let class = if table.verdict == validity::FairnessVerdict::Fair {
         "fair"
     } else {
         "unfair"

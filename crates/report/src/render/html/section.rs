@@ -3,15 +3,15 @@
 use maud::{Markup, html};
 
 use super::table;
-use crate::render::section::{Part, Section};
+use crate::render::section::{Section, SectionItem};
 
 pub(super) fn section(section: &Section) -> Markup {
     html! {
         h4 { (section.title) }
         @for part in &section.parts {
             @match part {
-                Part::Note(note) => p.hint { (note) },
-                Part::Table(one) => (table::of("", one)),
+                SectionItem::Note(note) => p.hint { (note) },
+                SectionItem::Table(one) => (table::of("", one)),
             }
         }
     }

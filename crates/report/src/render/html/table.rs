@@ -1,6 +1,6 @@
 //! Parts of all tables: the frame that scrolls, headings, and cells of numbers.
 
-use bakeoff_model::validity::{Validity, Verdict};
+use bakeoff_model::validity::{FairnessVerdict, Validity};
 use bakeoff_stats::Estimate;
 use maud::{Markup, html};
 
@@ -181,8 +181,8 @@ pub(super) fn reason(metric: &Metric) -> String {
 /// The style of a verdict; fair has none.
 fn class(validity: &Validity) -> Option<&'static str> {
     match validity.verdict() {
-        Verdict::Fair => None,
-        Verdict::Invalid => Some("invalid"),
+        FairnessVerdict::Fair => None,
+        FairnessVerdict::Invalid => Some("invalid"),
         _ => Some("bound"),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use bakeoff_model::validity::{Validity, Verdict};
+use bakeoff_model::validity::{FairnessVerdict, Validity};
 use maud::{Markup, html};
 
 use super::table::{self, Heading};
@@ -39,7 +39,7 @@ pub(super) fn tables(benchmark: &BenchmarkData<'_>) -> Markup {
 
 /// Steps of each verdict: `14 fair, 2 host-bound`.
 fn counts(run: &RunData<'_>) -> String {
-    let mut counts: BTreeMap<Verdict, usize> = BTreeMap::new();
+    let mut counts: BTreeMap<FairnessVerdict, usize> = BTreeMap::new();
     for step in run.steps.iter().chain(&run.open) {
         *counts.entry(step.validity.verdict()).or_default() += 1;
     }

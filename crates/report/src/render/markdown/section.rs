@@ -3,16 +3,16 @@
 use std::fmt::Write as _;
 
 use super::table::{self, escape};
-use crate::render::section::{Part, Section};
+use crate::render::section::{Section, SectionItem};
 
 pub(super) fn push(text: &mut String, section: &Section) {
     let _ = write!(text, "\n### {}\n", section.title);
     for part in &section.parts {
         match part {
-            Part::Note(note) => {
+            SectionItem::Note(note) => {
                 let _ = write!(text, "\n{}\n", escape(note));
             }
-            Part::Table(one) => table::push(text, one),
+            SectionItem::Table(one) => table::push(text, one),
         }
     }
 }

@@ -10,7 +10,7 @@ use bakeoff_analysis::gc::GcRow;
 use bakeoff_analysis::probe::{self, ShareRow};
 
 const CPU_COLUMNS: &[Column<CpuPartsRow>] = &[
-    Column::words("contender", |row: &CpuPartsRow| Cell::name(&row.label)),
+    Column::text("contender", |row: &CpuPartsRow| Cell::name(&row.label)),
     Column::new("JIT, warm-up", |row: &CpuPartsRow| match row.jit_warm_up {
         Some(share) => share_of_cpu(share),
         None => Cell::number(None),
@@ -49,8 +49,8 @@ fn share_of_cpu(share: f64) -> Cell {
 }
 
 const FIRST_BYTE_COLUMNS: &[Column<FirstByteRow>] = &[
-    Column::words("step", |row: &FirstByteRow| Cell::word(&row.step)),
-    Column::words("contender", |row: &FirstByteRow| Cell::name(&row.label)),
+    Column::text("step", |row: &FirstByteRow| Cell::word(&row.step)),
+    Column::text("contender", |row: &FirstByteRow| Cell::name(&row.label)),
     Column::new("first byte, p50 ms", |row: &FirstByteRow| {
         Cell::number(row.first[0])
     }),
@@ -70,9 +70,9 @@ pub(super) fn first_bytes(rows: &[FirstByteRow]) -> Option<Section> {
 }
 
 const SHARE_COLUMNS: &[Column<ShareRow>] = &[
-    Column::words("contender", |row: &ShareRow| Cell::name(&row.label)),
-    Column::words("part", |row: &ShareRow| Cell::text(&row.part)),
-    Column::words("of", |row: &ShareRow| Cell::text(&row.request))
+    Column::text("contender", |row: &ShareRow| Cell::name(&row.label)),
+    Column::text("part", |row: &ShareRow| Cell::text(&row.part)),
+    Column::text("of", |row: &ShareRow| Cell::text(&row.request))
         .help("the request that does it once"),
     Column::new("alone, ms of CPU", |row: &ShareRow| {
         Cell::number(row.alone_ms)
@@ -100,9 +100,9 @@ pub(super) fn shares(rows: &[ShareRow]) -> Option<Section> {
 }
 
 const GC_COLUMNS: &[Column<GcRow>] = &[
-    Column::words("contender", |row: &GcRow| Cell::name(&row.label)),
+    Column::text("contender", |row: &GcRow| Cell::name(&row.label)),
     Column::new("run", |row: &GcRow| Cell::word(row.run)),
-    Column::words("collector", |row: &GcRow| Cell::text(&row.collector)),
+    Column::text("collector", |row: &GcRow| Cell::text(&row.collector)),
     Column::new("pauses", |row: &GcRow| Cell::word(row.count))
         .help("collections, where there is no log of them"),
     Column::new("total ms", |row: &GcRow| Cell::number(row.total_ms)),
@@ -128,8 +128,8 @@ pub(super) fn gc(rows: &[GcRow]) -> Option<Section> {
 }
 
 const DATABASE_COLUMNS: &[Column<DatabaseRow>] = &[
-    Column::words("step", |row: &DatabaseRow| Cell::word(&row.step)),
-    Column::words("contender", |row: &DatabaseRow| Cell::name(&row.label)),
+    Column::text("step", |row: &DatabaseRow| Cell::word(&row.step)),
+    Column::text("contender", |row: &DatabaseRow| Cell::name(&row.label)),
     Column::new("open at most", |row: &DatabaseRow| {
         Cell::word(row.open_most)
     })

@@ -1,6 +1,6 @@
 //! Where CPU time goes by samples of stacks.
 
-use super::{Part, Section};
+use super::{Section, SectionItem};
 use crate::render::table::{Align, Cell, Heading, Table};
 use bakeoff_analysis::layers::{Layers, SampledDifference, SampledPair};
 use bakeoff_analysis::number::significant;
@@ -29,7 +29,9 @@ pub(super) fn section(layers: &Layers) -> Option<Section> {
         let table = pair_table(pair);
         if !table.rows.is_empty() {
             let note = format!("{} against {}. {PAIR_METHOD}", pair.dearer, pair.cheaper);
-            section.parts.extend([Part::Note(note), Part::Table(table)]);
+            section
+                .parts
+                .extend([SectionItem::Note(note), SectionItem::Table(table)]);
         }
     }
     Some(section)

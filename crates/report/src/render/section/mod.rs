@@ -13,11 +13,11 @@ pub(super) struct Section {
     /// The title.
     pub title: &'static str,
     /// Its paragraphs and tables, in order.
-    pub parts: Vec<Part>,
+    pub parts: Vec<SectionItem>,
 }
 
 /// A part of a section.
-pub(super) enum Part {
+pub(super) enum SectionItem {
     /// A paragraph.
     Note(String),
     /// A table.
@@ -27,13 +27,15 @@ pub(super) enum Part {
 impl Section {
     /// Returns whether any table of it has a row.
     fn has_rows(&self) -> bool {
-        let has_rows = |part: &Part| matches!(part, Part::Table(table) if !table.rows.is_empty());
-        self.parts.iter().any(has_rows)
+        self.parts.iter().any(|item| match item {
+            SectionItem::Table(table) => !table.rows.is_empty(),
+            SectionItem::Note(_) => false,
+        })
     }
 
     /// Returns a section with one table.
     fn of(title: &'static str, note: impl Into<String>, table: Table) -> Self {
-        let parts = vec![Part::Note(note.into()), Part::Table(table)];
+        let parts = vec![SectionItem::Note(note.into()), SectionItem::Table(table)];
         Self { title, parts }
     }
 }

@@ -1,12 +1,12 @@
 //! The metrics that contenders count themselves.
 
-use super::{Part, Section};
+use super::{Section, SectionItem};
 use crate::render::table::{Cell, Column, Table};
 use bakeoff_analysis::own_metrics::{OwnMetricRow, OwnMetrics};
 
 const COLUMNS: &[Column<OwnMetricRow>] = &[
-    Column::words("metric", |row: &OwnMetricRow| Cell::text(&row.name)),
-    Column::words("contender", |row: &OwnMetricRow| Cell::name(&row.label)),
+    Column::text("metric", |row: &OwnMetricRow| Cell::text(&row.name)),
+    Column::text("contender", |row: &OwnMetricRow| Cell::name(&row.label)),
     Column::new("growth per request", |row: &OwnMetricRow| {
         Cell::metric(row.per_request.as_ref())
     })
@@ -30,15 +30,20 @@ pub(super) fn section(metrics: &OwnMetrics) -> Option<Section> {
     if metrics.is_empty() {
         return None;
     }
-    let mut parts: Vec<Part> = metrics.remarks.iter().cloned().map(Part::Note).collect();
+    let mut parts: Vec<SectionItem> = metrics
+        .remarks
+        .iter()
+        .cloned()
+        .map(SectionItem::Note)
+        .collect();
     if !metrics.rows.is_empty() {
-        parts.push(Part::Note(format!(
+        parts.push(SectionItem::Note(format!(
             "As each service counts them: how much a counter grew over the step {}, divided by the \
              requests that ended in it, and what a gauge said after it; means over runs or sets. \
              They were read before and after the step, without load.",
             metrics.at
         )));
-        parts.push(Part::Table(Table::of(COLUMNS, &metrics.rows)));
+        parts.push(SectionItem::Table(Table::of(COLUMNS, &metrics.rows)));
     }
     Some(Section {
         title: "Metrics of the services themselves",

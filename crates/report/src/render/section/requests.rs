@@ -8,9 +8,9 @@ use bakeoff_analysis::number::as_f64;
 use bakeoff_analysis::requests::{Block, RequestRow, TimesMs};
 
 const REQUESTS: &[Column<RequestRow>] = &[
-    Column::words("step", |row: &RequestRow| Cell::word(&row.step)),
-    Column::words("contender", |row: &RequestRow| Cell::name(&row.label)),
-    Column::words("request", |row: &RequestRow| Cell::text(&row.block.request)),
+    Column::text("step", |row: &RequestRow| Cell::word(&row.step)),
+    Column::text("contender", |row: &RequestRow| Cell::name(&row.label)),
+    Column::text("request", |row: &RequestRow| Cell::text(&row.block.request)),
     Column::new("OK", |row: &RequestRow| Cell::word(row.block.requests)).help("successful"),
     Column::new("KO", |row: &RequestRow| Cell::word(row.block.failures)).help("failed"),
     Column::new("req/s", |row: &RequestRow| {
@@ -32,9 +32,9 @@ const TIMES: &[Column<TimesMs>] = &[
 ];
 
 const BANDS: &[Column<RequestRow>] = &[
-    Column::words("step", |row: &RequestRow| Cell::word(&row.step)),
-    Column::words("contender", |row: &RequestRow| Cell::name(&row.label)),
-    Column::words("request", |row: &RequestRow| Cell::text(&row.block.request)),
+    Column::text("step", |row: &RequestRow| Cell::word(&row.step)),
+    Column::text("contender", |row: &RequestRow| Cell::name(&row.label)),
+    Column::text("request", |row: &RequestRow| Cell::text(&row.block.request)),
     Column::new("below 800 ms", |row: &RequestRow| banded(&row.block, 0)),
     Column::new("800 to 1200 ms", |row: &RequestRow| banded(&row.block, 1)),
     Column::new("above 1200 ms", |row: &RequestRow| banded(&row.block, 2)),
@@ -42,12 +42,12 @@ const BANDS: &[Column<RequestRow>] = &[
         of_all(&row.block, row.block.failures)
     }),
     Column::new("Apdex", |row: &RequestRow| apdex(&row.block)),
-    Column::words("rating", |row: &RequestRow| rating(&row.block)),
+    Column::text("rating", |row: &RequestRow| rating(&row.block)),
 ];
 
 const ROUNDS: &[Column<RequestRow>] = &[
-    Column::words("step", |row: &RequestRow| Cell::word(&row.step)),
-    Column::words("contender", |row: &RequestRow| Cell::name(&row.label)),
+    Column::text("step", |row: &RequestRow| Cell::word(&row.step)),
+    Column::text("contender", |row: &RequestRow| Cell::name(&row.label)),
     Column::new("duration s", |row: &RequestRow| {
         Cell::number(row.block.seconds)
     })
@@ -81,14 +81,14 @@ const ROUNDS: &[Column<RequestRow>] = &[
     })
     .help("successful ones"),
     Column::new("Apdex", |row: &RequestRow| apdex(&row.block)),
-    Column::words("rating", |row: &RequestRow| rating(&row.block)),
+    Column::text("rating", |row: &RequestRow| rating(&row.block)),
 ];
 
 const ERRORS: &[Column<ErrorRow>] = &[
-    Column::words("step", |row: &ErrorRow| Cell::word(&row.step)),
-    Column::words("contender", |row: &ErrorRow| Cell::name(&row.label)),
-    Column::words("class", |row: &ErrorRow| Cell::text(row.error.class.name())),
-    Column::words("message", |row: &ErrorRow| Cell::text(&row.error.message)),
+    Column::text("step", |row: &ErrorRow| Cell::word(&row.step)),
+    Column::text("contender", |row: &ErrorRow| Cell::name(&row.label)),
+    Column::text("class", |row: &ErrorRow| Cell::text(row.error.class.name())),
+    Column::text("message", |row: &ErrorRow| Cell::text(&row.error.message)),
     Column::new("count", |row: &ErrorRow| Cell::word(row.error.count)),
     Column::new("share", |row: &ErrorRow| {
         Cell::percent(row.error.share * 100.0, 1)
@@ -97,9 +97,9 @@ const ERRORS: &[Column<ErrorRow>] = &[
 ];
 
 const CLASSES: &[Column<ClassRow>] = &[
-    Column::words("step", |row: &ClassRow| Cell::word(&row.step)),
-    Column::words("contender", |row: &ClassRow| Cell::name(&row.label)),
-    Column::words("class", |row: &ClassRow| Cell::text(row.class.name())),
+    Column::text("step", |row: &ClassRow| Cell::word(&row.step)),
+    Column::text("contender", |row: &ClassRow| Cell::name(&row.label)),
+    Column::text("class", |row: &ClassRow| Cell::text(row.class.name())),
     Column::new("count", |row: &ClassRow| Cell::word(row.count)),
     Column::new("share", |row: &ClassRow| {
         Cell::percent(row.share * 100.0, 1)

@@ -6,7 +6,7 @@ use bakeoff_analysis::capacity::CapacityRow;
 /// In the order of all documents. A terminal that is too narrow leaves out the last of its own.
 const COLUMNS: &[Column<CapacityRow>] = &[
     Column::new("#", |row: &CapacityRow| Cell::rank(row.rank, row.tie)),
-    Column::words("contender", |row: &CapacityRow| {
+    Column::text("contender", |row: &CapacityRow| {
         Cell::Name(row.label.clone(), row.note.iter().cloned().collect())
     }),
     Column::new("req/s", |row: &CapacityRow| Cell::Ranked(row.rate, None))
@@ -14,7 +14,7 @@ const COLUMNS: &[Column<CapacityRow>] = &[
             "geometric mean over runs, 95 % interval; with one run the interval of its own search",
         )
         .terminal("req/s", 7),
-    Column::words("95 % interval", |row: &CapacityRow| {
+    Column::text("95 % interval", |row: &CapacityRow| {
         Cell::Interval(Some(row.rate))
     })
     .not_on_page()

@@ -71,7 +71,7 @@ impl<R> Column<R> {
     }
 
     /// Returns a column of words in all documents but the terminal.
-    pub(super) const fn words(title: &'static str, cell: fn(&R) -> Cell) -> Self {
+    pub(super) const fn text(title: &'static str, cell: fn(&R) -> Cell) -> Self {
         Self {
             align: Align::Left,
             ..Self::new(title, cell)

@@ -4,27 +4,35 @@ use super::{Align, Cell, Column, Heading, Mark, Table};
 use crate::render::overhead::interval;
 use bakeoff_analysis::metric::Quantity;
 use bakeoff_analysis::number::significant;
-use bakeoff_analysis::overhead::{Overhead, Ratio, Share};
+use bakeoff_analysis::overhead::{BaselineShare, Overhead, Ratio};
 use bakeoff_analysis::scaling::Scaling;
 
 /// Of the stated step in the terminal, which leaves out the last of them where it is too narrow.
-const HEADLINE: &[Column<Share>] = &[
-    Column::words("contender", |share: &Share| Cell::name(&share.label)),
-    Column::new("requests/s", |share: &Share| {
+const HEADLINE: &[Column<BaselineShare>] = &[
+    Column::text("contender", |share: &BaselineShare| {
+        Cell::name(&share.label)
+    }),
+    Column::new("requests/s", |share: &BaselineShare| {
         percent(share.ratios[0].as_ref())
     })
     .terminal("req/s %", 7),
-    Column::words("95 %", |share: &Share| {
+    Column::text("95 %", |share: &BaselineShare| {
         Cell::Word(share.ratios[0].as_ref().map_or_else(String::new, interval))
     })
     .terminal("95 %", 11),
-    Column::new("CPU", |share: &Share| percent(share.ratios[1].as_ref())).terminal("CPU %", 6),
-    Column::new("MiB", |share: &Share| percent(share.ratios[2].as_ref())).terminal("MiB %", 6),
-    Column::words("of", |share: &Share| Cell::word(&share.baseline)).terminal("of", 28),
+    Column::new("CPU", |share: &BaselineShare| {
+        percent(share.ratios[1].as_ref())
+    })
+    .terminal("CPU %", 6),
+    Column::new("MiB", |share: &BaselineShare| {
+        percent(share.ratios[2].as_ref())
+    })
+    .terminal("MiB %", 6),
+    Column::text("of", |share: &BaselineShare| Cell::word(&share.baseline)).terminal("of", 28),
 ];
 
 /// Returns the shares of a benchmark at its stated step.
-pub(in crate::render) fn headline(shares: Vec<&Share>) -> Table {
+pub(in crate::render) fn headline(shares: Vec<&BaselineShare>) -> Table {
     Table::of(HEADLINE, shares)
 }
 
@@ -41,7 +49,7 @@ fn mark(ratio: &Ratio) -> Option<Mark> {
 /// Returns the table of the quantity at that place: contenders at the steps that are shown down,
 /// benchmarks across.
 pub(in crate::render) fn shares(overhead: &Overhead, quantity: Quantity, place: usize) -> Table {
-    let cell = |share: Option<&Share>| {
+    let cell = |share: Option<&BaselineShare>| {
         let ratio = share.and_then(|share| share.ratios[place].as_ref());
         ratio.map_or(Cell::number(None), |ratio| {
             let (own, other) = (significant(ratio.contender), significant(ratio.baseline));

@@ -3,12 +3,12 @@
 use super::{Cell, Column, Mark, Table};
 use bakeoff_analysis::metric::Metric;
 use bakeoff_analysis::row::Row;
-use bakeoff_analysis::stated::StatedStep;
+use bakeoff_analysis::stated_step::StatedStep;
 
 /// In the order of all documents. A terminal that is too narrow leaves out the last of its own.
 const COLUMNS: &[Column<Row>] = &[
     Column::new("#", |row: &Row| Cell::rank(row.rank, row.tie)),
-    Column::words("contender", |row: &Row| {
+    Column::text("contender", |row: &Row| {
         Cell::Name(row.label.clone(), row.note.iter().cloned().collect())
     }),
     Column::new("req/s", |row: &Row| {
@@ -19,7 +19,7 @@ const COLUMNS: &[Column<Row>] = &[
     .page("requests/s")
     .help("mean over runs at the best step, 95 % interval")
     .terminal("req/s", 6),
-    Column::words("95 % interval", |row: &Row| {
+    Column::text("95 % interval", |row: &Row| {
         Cell::interval(Some(&row.throughput))
     })
     .not_on_page()
@@ -71,7 +71,7 @@ within 3 %.";
 
 /// Returns which load each column is about: the stated step, or `open` load for response times.
 pub(in crate::render) fn where_measured(step: &StatedStep, open: Option<String>) -> String {
-    let at = step.words();
+    let at = step.describe();
     match open {
         Some(open) => format!(
             "Requests/s: each at its own best step. CPU per request and memory: all {at}. \
@@ -88,7 +88,7 @@ pub(in crate::render) fn where_measured(step: &StatedStep, open: Option<String>)
 
 /// Returns the same in the few words that a terminal has room for.
 pub(in crate::render) fn where_in_short(step: &StatedStep, open: Option<String>) -> String {
-    let at = step.words();
+    let at = step.describe();
     match open {
         Some(open) => format!(
             "us/req and MiB {at}; p99 {open}, the same rate for all; errors over all of these"

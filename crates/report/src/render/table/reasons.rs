@@ -15,7 +15,7 @@ pub(in crate::render) const MARKED: &str = "\
 totals differ significantly, among the parts, and among all else (Holm).";
 
 const COLUMNS: &[Column<Reason>] = &[
-    Column::words("for each request", |one: &Reason| Cell::name(one.name)),
+    Column::text("for each request", |one: &Reason| Cell::name(one.name)),
     Column::new("the one with more CPU", |one: &Reason| {
         Cell::number(one.dearer)
     }),
@@ -27,7 +27,7 @@ const COLUMNS: &[Column<Reason>] = &[
         };
         Cell::Word(format!("{}{mark}", one.signed()))
     }),
-    Column::words("95 % interval", |one: &Reason| Cell::Word(one.interval())),
+    Column::text("95 % interval", |one: &Reason| Cell::Word(one.interval())),
 ];
 
 /// Returns the table of a pair.

@@ -5,10 +5,10 @@ use bakeoff_analysis::number::ratio_text;
 use bakeoff_analysis::turns::{Sets, Spread};
 
 const COLUMNS: [Column<Spread>; 4] = [
-    Column::words("requests/s of", |pair: &Spread| {
+    Column::text("requests/s of", |pair: &Spread| {
         Cell::Name(format!("{} / {}", pair.first, pair.second), Vec::new())
     }),
-    Column::words("ratio by set", |pair: &Spread| {
+    Column::text("ratio by set", |pair: &Spread| {
         let ratios = pair.ratios.iter();
         let ratios: Vec<String> = ratios.map(|ratio| ratio_text(ratio.ratio.point)).collect();
         Cell::Word(ratios.join(", "))

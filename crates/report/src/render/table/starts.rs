@@ -7,7 +7,7 @@ use bakeoff_analysis::startup::StartRow;
 /// In the order of all documents. A terminal that is too narrow leaves out the last of its own.
 const COLUMNS: &[Column<StartRow>] = &[
     Column::new("#", |row: &StartRow| Cell::rank(row.rank, row.tie)),
-    Column::words("contender", |row: &StartRow| {
+    Column::text("contender", |row: &StartRow| {
         Cell::Name(row.label.clone(), remarks(row))
     }),
     Column::new("start-up s", |row: &StartRow| {
@@ -15,7 +15,7 @@ const COLUMNS: &[Column<StartRow>] = &[
     })
     .help("mean over starts, 95 % interval")
     .terminal("start s", 7),
-    Column::words("95 % interval", |row: &StartRow| {
+    Column::text("95 % interval", |row: &StartRow| {
         Cell::Interval(Some(row.startup_s))
     })
     .not_on_page()

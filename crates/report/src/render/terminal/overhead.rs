@@ -21,7 +21,7 @@ pub(super) fn push(text: &mut String, overhead: &Overhead, width: usize) {
         wrap(
             text,
             "",
-            &format!("{benchmark} {}", first.step.words()),
+            &format!("{benchmark} {}", first.step.describe()),
             width,
         );
         let shares = headline(shares);

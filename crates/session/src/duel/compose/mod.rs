@@ -14,7 +14,7 @@ use bakeoff_base::problem::Problem;
 use bakeoff_model::dependency::Dependency;
 use tokio::process::Command;
 
-use super::order::{Service, ServiceImage, Side, common_port};
+use super::definition::{DuelService, ServiceImage, ServiceSource, common_port};
 use crate::hint::hinted;
 use crate::testbed::images::find_engine;
 
@@ -33,7 +33,7 @@ const NAMES: [&str; 4] = [
 #[derive(Debug)]
 pub(crate) struct LookedUp {
     /// The services.
-    pub(crate) sides: Vec<Side>,
+    pub(crate) sides: Vec<DuelService>,
     /// The services that they depend on.
     pub(crate) dependencies: Vec<Dependency>,
     /// The port on which all of them listen, where it is said.
@@ -47,7 +47,7 @@ pub(crate) struct LookedUp {
 /// There is no such file or service, a service needs what it is not given, or an image cannot be
 /// built.
 pub(crate) async fn look_up(
-    sides: &[Side],
+    sides: &[DuelService],
     file: Option<&Path>,
     workdir: &Path,
     port: Option<u16>,
@@ -57,7 +57,7 @@ pub(crate) async fn look_up(
         dependencies: Vec::new(),
         port,
     };
-    let is_composed = |side: &Side| matches!(side.service, Service::Compose(_));
+    let is_composed = |side: &DuelService| matches!(side.service, ServiceSource::Compose(_));
     if !sides.iter().any(is_composed) {
         return Ok(found);
     }
@@ -73,7 +73,7 @@ pub(crate) async fn look_up(
         variable: &variable,
     };
     for side in &mut found.sides {
-        let Service::Compose(name) = &side.service else {
+        let ServiceSource::Compose(name) = &side.service else {
             continue;
         };
         let refused = |why: Problem| {
@@ -94,7 +94,7 @@ pub(crate) async fn look_up(
         let own = composed.port.filter(|_| port.is_none());
         found.port = common_port(&side.name, own, found.port)?;
         let reference = image(&composed, name, folder).await?;
-        side.service = Service::Image(ServiceImage {
+        side.service = ServiceSource::Image(ServiceImage {
             reference,
             entrypoint: Vec::new(),
             arguments: composed.arguments,

@@ -4,12 +4,12 @@ use bakeoff_model::load::LoadInterval;
 use bakeoff_model::record::{Others, Unloaded};
 use futures_util::future::join_all;
 
-use super::On;
+use super::RunContext;
 use crate::stages::slices::Reading;
 
 /// Reads the counters of all contenders, and of the backend, now, and concurrently: those of
 /// another host take a second or more.
-pub(super) async fn read_all(on: &[On<'_>]) -> Vec<Reading> {
+pub(super) async fn read_all(on: &[RunContext<'_>]) -> Vec<Reading> {
     let backend = match on.first().and_then(|one| one.parts.backend) {
         Some(backend) => Some(backend.sample().await),
         None => None,

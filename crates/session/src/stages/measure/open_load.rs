@@ -5,16 +5,16 @@ use bakeoff_model::load::Pace;
 use bakeoff_model::plan::{LatencyLoad, stated_step};
 use bakeoff_model::suite::Step as PlannedStep;
 
-use super::{Account, Block, Loading, On};
+use super::{Account, Block, LoadDriver, RunContext};
 use crate::contracts::Halt;
 use crate::event::Observer;
 use crate::stages::load_spec::{self, OpenLoad, OpenSlice};
 
-impl Loading {
+impl LoadDriver {
     /// The open load of the contenders of these indices, which live: at a share of what the slowest
     /// of them served at the stated step. `None` where the plan has none, and where one of them
     /// served nothing.
-    pub(crate) fn open_load(&self, on: &[On<'_>], living: &[usize]) -> Option<OpenLoad> {
+    pub(crate) fn open_load(&self, on: &[RunContext<'_>], living: &[usize]) -> Option<OpenLoad> {
         let run = &on.first()?.case.begin.run;
         let load = run.latency?;
         let stated = stated_step(&run.steps)?;
@@ -31,7 +31,7 @@ impl Loading {
 
     /// Plays an open load on contenders that live, and ends it.
     pub(crate) async fn play_open(
-        on: &mut [On<'_>],
+        on: &mut [RunContext<'_>],
         load: &OpenLoad,
         observer: &mut dyn Observer,
     ) -> Result<Vec<Account>, Halt> {

@@ -11,7 +11,7 @@ use bakeoff_model::plan::RunKind;
 use bakeoff_model::record::Record;
 
 use super::exposition::{self, Kind, Sample};
-use super::{Account, Loading, On, goes_on};
+use super::{Account, LoadDriver, RunContext, goes_on};
 use crate::contracts::{Destination, Halt};
 use crate::event::{self, Observer};
 
@@ -37,10 +37,10 @@ type Samples = BTreeMap<String, Sample>;
 /// The series that a contender told, or why it did not.
 type Told = Result<Samples, Problem>;
 
-impl Loading {
+impl LoadDriver {
     /// Reads the metrics of all contenders that take part before a step; none where the step is
     /// warm-up, and where the suite has no metrics.
-    pub(super) async fn scrape(&self, on: &[On<'_>], step: usize) -> Vec<Option<Told>> {
+    pub(super) async fn scrape(&self, on: &[RunContext<'_>], step: usize) -> Vec<Option<Told>> {
         let Some(first) = on.first() else {
             return Vec::new();
         };
@@ -64,7 +64,7 @@ impl Loading {
     /// Reads them again after the step, and records both.
     pub(super) async fn record_metrics(
         &mut self,
-        on: &[On<'_>],
+        on: &[RunContext<'_>],
         step: usize,
         before: Vec<Option<Told>>,
         observer: &mut dyn Observer,
@@ -96,7 +96,7 @@ fn note(account: &mut Account, record: &MetricsRecord) {
 }
 
 /// Asks a contender for its metrics.
-async fn ask(on: &On<'_>, metrics: &OwnMetrics) -> Told {
+async fn ask(on: &RunContext<'_>, metrics: &OwnMetrics) -> Told {
     let check = Check {
         group: String::new(),
         name: String::new(),

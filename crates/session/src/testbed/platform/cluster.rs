@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use anyhow::{Context as _, anyhow, bail};
 use async_trait::async_trait;
 use bakeoff_base::problem::Problem;
-use bakeoff_model::check::{Answer, Check};
+use bakeoff_model::check::{Check, ReceivedResponse};
 use bakeoff_model::conditions::BackendName;
 use bakeoff_model::nodes::Nodes as Placed;
 use bakeoff_model::record::{Cores, GeneratorCeiling, Host};
@@ -19,9 +19,10 @@ use bakeoff_runtime::build::Built;
 use bakeoff_runtime::docker::{
     Engine, ImageSpec, artifact_in_image, base_hint, base_reference, java_in_image,
 };
-use bakeoff_runtime::http::Question;
+use bakeoff_runtime::http::HttpRequest;
 use bakeoff_runtime::kubernetes::{
-    BackendPod, Cluster, ClusterSettings, KubernetesRuntime, NodeImage, Nodes, Order, PodImage,
+    BackendPod, Cluster, ClusterRequest, ClusterSettings, KubernetesRuntime, NodeImage, Nodes,
+    PodImage,
 };
 use bakeoff_runtime::process::ProcessRuntime;
 use bakeoff_runtime::sweep::RunFolder;
@@ -54,7 +55,7 @@ impl Connected {
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
         let context = self.cluster.context();
-        let map = format!("in the cluster {context}: {}", self.placed.words());
+        let map = format!("in the cluster {context}: {}", self.placed.describe());
         let node = &self.nodes.contender;
         let short = node.pressure.iter();
         let short = short.map(|what| format!("the contender's node {} has {what}", node.name));
@@ -149,7 +150,7 @@ impl ClusterPlatform {
             }
             Delivery::Nothing => return Err(no_delivery(cluster.context())),
         };
-        let order = Order {
+        let order = ClusterRequest {
             cluster,
             namespace: settings.namespace.clone(),
             nodes,
@@ -349,9 +350,9 @@ impl Client for KubernetesRuntime {
         &'a self,
         to: &'a Destination,
         check: &'a Check,
-    ) -> BoxFuture<'a, Result<Answer, Problem>> {
+    ) -> BoxFuture<'a, Result<ReceivedResponse, Problem>> {
         Box::pin(async move {
-            let question = Question {
+            let question = HttpRequest {
                 method: &check.method,
                 path: &check.path,
                 headers: &check.headers,

@@ -62,7 +62,7 @@ pub(super) async fn describe(
     let mut notes = vec![format!(
         "containers of {}: {}",
         engine.host(),
-        nodes.words()
+        nodes.describe()
     )];
     notes.extend(nodes.sharing());
     Ok(Elsewhere {

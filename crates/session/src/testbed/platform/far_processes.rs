@@ -66,7 +66,7 @@ pub(super) async fn describe(
         Some(load) => with_load(nodes, load),
         None => nodes,
     };
-    let mut notes = vec![format!("processes of {address}: {}", nodes.words())];
+    let mut notes = vec![format!("processes of {address}: {}", nodes.describe())];
     notes.extend(nodes.sharing());
     Ok(Elsewhere {
         node: far.name().to_owned(),

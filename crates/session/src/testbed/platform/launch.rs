@@ -11,8 +11,8 @@ use bakeoff_runtime::docker::DockerRuntime;
 use bakeoff_runtime::process::ProcessRuntime;
 use bakeoff_runtime::{ContainerOptions, Instance, Runtime as _, StartSpec, Wire};
 
-use crate::case::with_dependencies;
 use crate::hint::{hinted, with_hints};
+use crate::ready_case::with_dependencies;
 use crate::testbed::images::pulled;
 
 /// Where dependencies run, and for which session.

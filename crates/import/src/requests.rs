@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 /// Where requests come from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Source {
+pub enum RequestSource {
     /// An OpenAPI description.
     #[default]
     Description,
@@ -14,7 +14,7 @@ pub enum Source {
     Requests,
 }
 
-impl Source {
+impl RequestSource {
     /// As a word in a sentence.
     #[must_use]
     pub fn noun(self) -> &'static str {
@@ -30,7 +30,7 @@ impl Source {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Described {
     /// Where it says so.
-    pub source: Source,
+    pub source: RequestSource,
     /// The requests that are taken.
     pub operations: Vec<Operation>,
     /// `POST /cities: it may change data`: the others, each with the reason.

@@ -1,6 +1,6 @@
 //! The figures that conditions are about (`cpu>3%`), of one contender.
 
-use bakeoff_model::baseline::Figure;
+use bakeoff_model::baseline::ConditionMetric;
 
 use super::benchmark::{CaseData, RunData};
 use super::metric::{Metric, Percentile};
@@ -9,14 +9,14 @@ use super::row::Row;
 
 /// Returns a figure of a contender; `None` where it was not measured, and for the share of errors,
 /// which is compared with nothing.
-pub(super) fn metric(figure: Figure, case: &CaseData<'_>, row: &Row) -> Option<Metric> {
+pub(super) fn metric(figure: ConditionMetric, case: &CaseData<'_>, row: &Row) -> Option<Metric> {
     match figure {
-        Figure::Slower => Some(row.throughput.clone()),
-        Figure::Cpu => row.cpu_us.clone(),
-        Figure::Memory => row.memory_mib.clone(),
-        Figure::P50 => times(case, row, Percentile::P50, |latency| latency.p50_ms),
-        Figure::P99 => times(case, row, Percentile::P99, |latency| latency.p99_ms),
-        Figure::Errors => None,
+        ConditionMetric::Slower => Some(row.throughput.clone()),
+        ConditionMetric::Cpu => row.cpu_us.clone(),
+        ConditionMetric::Memory => row.memory_mib.clone(),
+        ConditionMetric::P50 => times(case, row, Percentile::P50, |latency| latency.p50_ms),
+        ConditionMetric::P99 => times(case, row, Percentile::P99, |latency| latency.p99_ms),
+        ConditionMetric::Errors => None,
     }
 }
 

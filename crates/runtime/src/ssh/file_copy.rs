@@ -11,8 +11,8 @@ use tar::{Builder, HeaderMode};
 
 use crate::sweep::RunFolder;
 
+use super::connection::{self, quoted};
 use super::host::{SshHost, in_sh};
-use super::way::{self, quoted};
 
 /// The most that is copied at once, bytes.
 const BYTES_MAX: u64 = 2 << 30;
@@ -70,7 +70,7 @@ impl SshHost {
         let there = format!("{}/files/{key}", self.folder());
         let quoted = quoted(&there);
         let unpacking = in_sh(&format!("mkdir -p {quoted} && tar -x -f - -C {quoted}"));
-        let unpacked = way::run(self.address(), &unpacking, archive).await;
+        let unpacked = connection::run(self.address(), &unpacking, archive).await;
         unpacked.map_err(|problem| problem.context(self.name()))?;
         sent.insert(key, there.clone());
         Ok(there)

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use bakeoff_base::problem::Problem;
 use bakeoff_model::parse::is_name;
 use bakeoff_model::service_url::ServiceUrl;
-use bakeoff_session::duel::{self, Service, ServiceImage};
+use bakeoff_session::duel::{self, ServiceImage, ServiceSource};
 
 /// Words that only a shell understands.
 const SHELL: [&str; 8] = ["&&", "||", "|", ";", "&", ">", "<", "2>&1"];
@@ -13,7 +13,7 @@ const SHELL: [&str; 8] = ["&&", "||", "|", ";", "&", ">", "<", "2>&1"];
 /// `NAME=COMMAND`, `NAME=image:IMAGE[:TAG]`, `NAME=compose:SERVICE`,
 /// `NAME=deployment:NAMESPACE/NAME` or `NAME=url:URL`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Side(pub(crate) duel::Side);
+pub(crate) struct Side(pub(crate) duel::DuelService);
 
 impl FromStr for Side {
     type Err = Problem;
@@ -32,7 +32,7 @@ impl FromStr for Side {
         }
         let (name, text) = (name.to_owned(), text.trim().to_owned());
         let service = service(&text)?;
-        Ok(Self(duel::Side {
+        Ok(Self(duel::DuelService {
             name,
             text,
             service,
@@ -41,11 +41,11 @@ impl FromStr for Side {
     }
 }
 
-fn service(text: &str) -> Result<Service, Problem> {
+fn service(text: &str) -> Result<ServiceSource, Problem> {
     if let Some(image) = text.strip_prefix("image:") {
         return match image {
             "" => Err("no image after `image:`".into()),
-            _ => Ok(Service::Image(ServiceImage {
+            _ => Ok(ServiceSource::Image(ServiceImage {
                 reference: image.to_owned(),
                 ..ServiceImage::default()
             })),
@@ -54,22 +54,22 @@ fn service(text: &str) -> Result<Service, Problem> {
     if let Some(service) = text.strip_prefix("compose:") {
         return match service {
             "" => Err("no service after `compose:`".into()),
-            _ => Ok(Service::Compose(service.to_owned())),
+            _ => Ok(ServiceSource::Compose(service.to_owned())),
         };
     }
     if let Some(name) = text.strip_prefix("deployment:") {
-        return name.parse().map(Service::Deployment);
+        return name.parse().map(ServiceSource::Deployment);
     }
     if let Some(url) = text.strip_prefix("url:") {
         let url = ServiceUrl::new(url).map_err(|error| error.message)?;
         return match url.prefix() {
-            "" => Ok(Service::Url(url)),
+            "" => Ok(ServiceSource::Url(url)),
             path => Err(format!("the URL goes on after the port; write {path} in --get").into()),
         };
     }
     match words(text)? {
         words if words.is_empty() => Err("no command after the `=`".into()),
-        words => Ok(Service::Command(words)),
+        words => Ok(ServiceSource::Command(words)),
     }
 }
 
@@ -121,18 +121,18 @@ fn is_assignment(word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use bakeoff_session::duel::{Service, ServiceImage};
+    use bakeoff_session::duel::{ServiceImage, ServiceSource};
 
     use super::Side;
 
     #[test]
     fn sides_are_taken_apart() {
-        let check = |typed: &str, name: &str, expect: Service| {
+        let check = |typed: &str, name: &str, expect: ServiceSource| {
             let Side(side) = typed.parse().unwrap();
             assert_eq!((side.name.as_str(), side.service), (name, expect));
         };
         let command = |words: &[&str]| {
-            Service::Command(words.iter().map(|word| (*word).to_owned()).collect())
+            ServiceSource::Command(words.iter().map(|word| (*word).to_owned()).collect())
         };
         check("go=./server", "go", command(&["./server"]));
         check(
@@ -144,12 +144,20 @@ mod tests {
             reference: "registry:5000/shop:1.5".to_owned(),
             ..ServiceImage::default()
         };
-        check("x=image:registry:5000/shop:1.5", "x", Service::Image(image));
-        check("x=compose:web", "x", Service::Compose("web".to_owned()));
-        let deployment = Service::Deployment("shop/web".parse().unwrap());
+        check(
+            "x=image:registry:5000/shop:1.5",
+            "x",
+            ServiceSource::Image(image),
+        );
+        check(
+            "x=compose:web",
+            "x",
+            ServiceSource::Compose("web".to_owned()),
+        );
+        let deployment = ServiceSource::Deployment("shop/web".parse().unwrap());
         check("x=deployment:shop/web", "x", deployment);
         let Side(side) = "x=url:http://a:81/".parse().unwrap();
-        let Service::Url(url) = side.service else {
+        let ServiceSource::Url(url) = side.service else {
             panic!("{side:?}")
         };
         assert_eq!(url.to_string(), "http://a:81");

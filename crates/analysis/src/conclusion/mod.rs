@@ -2,8 +2,8 @@
 //! and at what cost in a sentence, all of them in one figure, and what that is worth. It repeats
 //! what the tables say and decides nothing: ranks, ties and intervals are theirs.
 
-pub mod findable;
-mod words;
+pub mod detectable;
+mod sentence;
 
 use bakeoff_stats::Estimate;
 
@@ -16,21 +16,21 @@ use super::metric::Metric;
 use super::reasons::Reasons;
 use super::row::Row;
 use super::startup::StartupAnalysis;
-use super::stated::StatedStep;
+use super::stated_step::StatedStep;
 use super::summary::BenchmarkSummary;
 use crate::number::counted;
 
-pub use words::Part;
+pub use sentence::TextSpan;
 
-/// The answer of one benchmark.
+/// The conclusion of one benchmark.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Answer {
+pub struct Conclusion {
     /// The benchmark.
     pub name: String,
     /// Backend, limits, runtime and profile in words.
     pub conditions: String,
     /// The conclusion, in parts.
-    pub sentence: Vec<Part>,
+    pub sentence: Vec<TextSpan>,
     /// How the response times of the two best compare, and why their CPU per request differs:
     /// sentences, as far as they are known.
     pub two_best: Vec<String>,
@@ -77,9 +77,9 @@ const MORE: &str = "more is better";
 const LESS: &str = "less is better";
 
 /// One for each benchmark, in the report's order.
-pub fn answers(analysis: &Analysis<'_>) -> Vec<Answer> {
+pub fn answers(analysis: &Analysis<'_>) -> Vec<Conclusion> {
     let decision = analysis.results.runs_decision.as_ref();
-    let decided = |mut answer: Answer| {
+    let decided = |mut answer: Conclusion| {
         let sentences = decision.map(|decision| decision.sentences_of(&answer.name));
         answer.worth.extend(sentences.unwrap_or_default());
         answer
@@ -90,9 +90,9 @@ pub fn answers(analysis: &Analysis<'_>) -> Vec<Answer> {
     loads.chain(startups).chain(capacities).collect()
 }
 
-fn of_load(load: &LoadAnalysis<'_>) -> Answer {
+fn of_load(load: &LoadAnalysis<'_>) -> Conclusion {
     let summary = &load.summary;
-    let at = summary.stated.as_ref().map(StatedStep::words);
+    let at = summary.stated.as_ref().map(StatedStep::describe);
     let at = at.unwrap_or_default();
     let mut lines = Vec::new();
     for (place, table) in summary.tables.iter().enumerate() {
@@ -106,10 +106,10 @@ fn of_load(load: &LoadAnalysis<'_>) -> Answer {
             cells: vec![Some(cell(&row.throughput)), row.cpu_us.as_ref().map(cell)],
         }));
     }
-    Answer {
+    Conclusion {
         name: summary.name.clone(),
         conditions: summary.conditions.clone(),
-        sentence: words::of_load(summary, &at),
+        sentence: sentence::of_load(summary, &at),
         two_best: two_best(summary),
         columns: vec![
             column("requests/s, each at its best".to_owned(), MORE),
@@ -175,7 +175,7 @@ fn worth(load: &LoadAnalysis<'_>) -> Vec<String> {
         worth.push(format!("{each} of each contender, in one session."));
     }
     if !summary.void {
-        worth.extend(summary.tables.first().and_then(findable::sentence));
+        worth.extend(summary.tables.first().and_then(detectable::sentence));
     }
     worth.extend(
         summary
@@ -214,7 +214,7 @@ fn price(rows: &[Row]) -> Option<[(String, f64); 2]> {
     Some([priced.swap_remove(0), dearest])
 }
 
-fn of_startup(startup: &StartupAnalysis<'_>) -> Answer {
+fn of_startup(startup: &StartupAnalysis<'_>) -> Conclusion {
     let summary = &startup.summary;
     let lines = summary.rows.iter().map(|row| Line {
         rank: rank_text(row.rank, row.tie),
@@ -227,10 +227,10 @@ fn of_startup(startup: &StartupAnalysis<'_>) -> Answer {
             row.cpu_s.map(|cpu| (cpu, true)),
         ],
     });
-    Answer {
+    Conclusion {
         name: summary.name.clone(),
         conditions: summary.conditions.clone(),
-        sentence: words::of_startup(summary),
+        sentence: sentence::of_startup(summary),
         two_best: Vec::new(),
         columns: vec![
             column("s until the first response".to_owned(), LESS),
@@ -244,7 +244,7 @@ fn of_startup(startup: &StartupAnalysis<'_>) -> Answer {
 }
 
 /// Of the first objective; with several, that is the one that the suite names first.
-fn of_capacity(capacity: &CapacityAnalysis<'_>) -> Answer {
+fn of_capacity(capacity: &CapacityAnalysis<'_>) -> Conclusion {
     let summary = &capacity.summary;
     let rows = summary.tables.first().map(|table| table.rows.as_slice());
     let lines = rows.unwrap_or_default().iter().map(|row| Line {
@@ -255,10 +255,10 @@ fn of_capacity(capacity: &CapacityAnalysis<'_>) -> Answer {
         caveat: None,
         cells: vec![Some((row.rate, true))],
     });
-    Answer {
+    Conclusion {
         name: summary.name.clone(),
         conditions: summary.conditions.clone(),
-        sentence: words::of_capacity(summary),
+        sentence: sentence::of_capacity(summary),
         two_best: Vec::new(),
         columns: vec![column(
             "requests/s that meet the objective".to_owned(),

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use bakeoff_model::record::IntervalRecord;
 use bakeoff_stats::Sample;
 
-use super::so_far::{CONFIDENCE, Logs, SoFar, StepOf};
+use super::running_ratios::{CONFIDENCE, Logs, SoFar, StepOf};
 use super::step_total::StepTotal;
 
 /// The contenders that take turns, by run.

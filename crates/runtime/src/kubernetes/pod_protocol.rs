@@ -1,4 +1,4 @@
-//! Questions to a Pod of this program, and its replies: a line of JSON each. Pure.
+//! Requests to a Pod of this program, and its replies: a line of JSON each. Pure.
 
 use std::net::SocketAddr;
 
@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::Spoken;
 
-/// A question.
+/// A request to the program in a Pod.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Question {
+pub(super) enum PodRequest {
     /// Send one request over a fresh connection.
-    Ask(Box<Request>),
+    Ask(Box<ServiceRequest>),
     /// Wait for the program of a Pod of this node, and for its first valid answer.
     Watch(Watched),
     /// The cost of this container.
@@ -45,9 +45,9 @@ pub(super) struct Watched {
     pub(super) limit_ns: u64,
 }
 
-/// One request.
+/// A request to a service.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Request {
+pub(super) struct ServiceRequest {
     pub(super) to: SocketAddr,
     /// With the texts of certificates.
     pub(super) spoken: Spoken,
@@ -59,10 +59,10 @@ pub(super) struct Request {
     pub(super) limit_ns: u64,
 }
 
-/// A reply.
+/// The reply of the program in a Pod.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Reply {
+pub(super) enum PodReply {
     /// A whole response; its body in base64.
     Response {
         status: u16,
@@ -103,7 +103,7 @@ pub(super) enum Reply {
     Clock(u64),
 }
 
-impl Question {
+impl PodRequest {
     /// Whether it changes nothing.
     pub(super) fn can_be_repeated(&self) -> bool {
         match self {

@@ -9,32 +9,32 @@ use bakeoff_model::resource::GcLog;
 use bakeoff_runtime::Instance;
 use bakeoff_runtime::meter::gc_log;
 
-use super::measure::{Account, Loading, On};
-use super::rows::Counted;
+use super::log_growth::Logged;
+use super::measure::{Account, LoadDriver, RunContext};
+use super::row_count::Counted;
 use super::start::{stage, start, started};
-use super::work::Logged;
-use super::{lifecycle, probe, rows, verify, work};
-use crate::case::Case;
+use super::{lifecycle, log_growth, probe, row_count, verify};
 use crate::contracts::Destination;
-use crate::contracts::{Halt, Parts, STOP_GRACE};
+use crate::contracts::{Halt, STOP_GRACE, SessionDeps};
 use crate::event::{self, Observer};
+use crate::ready_case::Case;
 
 /// Makes one run; the connections of its last step when it is completed.
 pub(crate) async fn make(
-    parts: &Parts<'_>,
+    parts: &SessionDeps<'_>,
     case: &Case,
     notes: &mut Vec<String>,
     observer: &mut dyn Observer,
 ) -> Result<Option<Connections>, Halt> {
     let mut instance = verified(parts, case, observer).await?;
-    let counted = rows::before(parts, case).await?;
+    let counted = row_count::before(parts, case).await?;
     stage(observer, case, Stage::Load)?;
-    let mut on = On {
+    let mut on = RunContext {
         parts,
         case,
         instance: instance.as_mut(),
     };
-    let mut loading = Loading::begin(std::slice::from_ref(&on)).await?;
+    let mut loading = LoadDriver::begin(std::slice::from_ref(&on)).await?;
     let loaded = play_all(&mut loading, &mut on, observer).await;
     let account = loading.close(0);
     finish(&mut on, account, counted, loaded, notes, observer).await
@@ -42,8 +42,8 @@ pub(crate) async fn make(
 
 /// Loads the contender through all steps.
 async fn play_all(
-    loading: &mut Loading,
-    on: &mut On<'_>,
+    loading: &mut LoadDriver,
+    on: &mut RunContext<'_>,
     observer: &mut dyn Observer,
 ) -> Result<(), Halt> {
     while loading.has_next() {
@@ -54,7 +54,7 @@ async fn play_all(
 
 /// Starts the contender and checks that it is one: what is not loaded cannot be ranked.
 pub(crate) async fn verified(
-    parts: &Parts<'_>,
+    parts: &SessionDeps<'_>,
     case: &Case,
     observer: &mut dyn Observer,
 ) -> Result<Box<dyn Instance>, Halt> {
@@ -88,7 +88,7 @@ pub(crate) async fn verified(
 /// The slow lifecycle checks, where they belong to the run: after everything else, whatever came of
 /// it, because a run that they precede is not like the others.
 pub(crate) async fn checked_apart(
-    parts: &Parts<'_>,
+    parts: &SessionDeps<'_>,
     case: &Case,
     observer: &mut dyn Observer,
 ) -> anyhow::Result<()> {
@@ -104,7 +104,7 @@ pub(crate) async fn checked_apart(
 /// Ends a run after its load, however that ended: a last look, the stop, and what was `counted`
 /// before it once more.
 pub(crate) async fn finish(
-    on: &mut On<'_>,
+    on: &mut RunContext<'_>,
     mut account: Account,
     counted: Option<Counted<'_>>,
     loaded: Result<(), Halt>,
@@ -126,7 +126,7 @@ pub(crate) async fn finish(
         event::record(observer, Record::Check(stopped))?;
     }
     loaded?;
-    rows::after(counted, &requests, case, observer).await?;
+    row_count::after(counted, &requests, case, observer).await?;
     if let Some(exit) = ended {
         notes.push(format!("{exit} after the load"));
     }
@@ -136,12 +136,12 @@ pub(crate) async fn finish(
 /// The last looks at a contender that is alive after the load: its log, the last reading with what
 /// it wrote down itself, and the check "alive at the end".
 async fn after_load(
-    on: &On<'_>,
+    on: &RunContext<'_>,
     logged: Logged,
     observer: &mut dyn Observer,
 ) -> anyhow::Result<()> {
     let (parts, case, instance) = (on.parts, on.case, &*on.instance);
-    let logs = work::logs(instance, &case.begin.run.work, logged).await;
+    let logs = log_growth::logs(instance, &case.begin.run.work, logged).await;
     let gc_log = case.gc_log.as_ref().and_then(|path| instance.file(path));
     let gc = gc_log.map(|text| gc_log::parse(&text));
     idle(parts, instance, Moment::AfterLoad, gc, observer).await?;
@@ -156,13 +156,13 @@ async fn after_load(
 }
 
 /// Whether the contender's life is in our hands.
-fn is_ours(parts: &Parts<'_>) -> bool {
+fn is_ours(parts: &SessionDeps<'_>) -> bool {
     parts.runtime.traffic_path() != TrafficPath::External
 }
 
 /// All functional checks. A contender that answers wrongly is not loaded and so never ranked.
 async fn checked(
-    parts: &Parts<'_>,
+    parts: &SessionDeps<'_>,
     instance: &dyn Instance,
     observer: &mut dyn Observer,
 ) -> Result<(), Halt> {
@@ -202,7 +202,7 @@ pub fn describe(record: &CheckRecord) -> String {
 
 /// A reading of the resources outside the load; the lines of the contender's log by then.
 async fn idle(
-    parts: &Parts<'_>,
+    parts: &SessionDeps<'_>,
     instance: &dyn Instance,
     moment: Moment,
     gc: Option<GcLog>,

@@ -1,15 +1,18 @@
 //! The way in: begins or resumes a session, or all rounds of a suite.
 
 use crate::event::{self, Event};
-use crate::opening::{self, Order};
+use crate::opening::{self, SessionRequest};
 use crate::rounds;
-use crate::session::{self, Audience, Ended};
+use crate::session::{self, Audience, SessionOutcome};
 
 /// Begins or resumes a session, or several rounds.
 ///
 /// # Errors
 /// What keeps the session from being made at all; failed runs are no error.
-pub async fn run(order: &Order, audience: &mut Audience<'_>) -> anyhow::Result<Ended> {
+pub async fn run(
+    order: &SessionRequest,
+    audience: &mut Audience<'_>,
+) -> anyhow::Result<SessionOutcome> {
     audience.watcher.observe(&Event::StreamBegan {
         format: event::FORMAT,
         version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -1,4 +1,4 @@
-//! Answers as sentences.
+//! Conclusions as sentences.
 
 use bakeoff_stats::{Estimate, Verdict};
 
@@ -16,7 +16,7 @@ const NAMES_MAX: usize = 3;
 
 /// A part of a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Part {
+pub enum TextSpan {
     /// The label of a contender.
     Name(String),
     /// A number that the sentence is about.
@@ -25,7 +25,7 @@ pub enum Part {
     Text(String),
 }
 
-impl Part {
+impl TextSpan {
     /// As plain text.
     #[must_use]
     pub fn text(&self) -> &str {
@@ -35,15 +35,15 @@ impl Part {
     }
 }
 
-fn name(label: &str) -> Part {
-    Part::Name(label.to_owned())
+fn name(label: &str) -> TextSpan {
+    TextSpan::Name(label.to_owned())
 }
 
-fn text(text: impl Into<String>) -> Part {
-    Part::Text(text.into())
+fn text(text: impl Into<String>) -> TextSpan {
+    TextSpan::Text(text.into())
 }
 
-pub(super) fn of_load(summary: &BenchmarkSummary, at: &str) -> Vec<Part> {
+pub(super) fn of_load(summary: &BenchmarkSummary, at: &str) -> Vec<TextSpan> {
     let Some(table) = summary.tables.first() else {
         return vec![text(match summary.unranked.is_empty() {
             true => "Nothing was measured.",
@@ -68,7 +68,7 @@ pub(super) fn of_load(summary: &BenchmarkSummary, at: &str) -> Vec<Part> {
 }
 
 /// Which serves the most, and by how much more than the next one that serves significantly less.
-fn peak(table: &RankTable, best: &Row, is_most: bool) -> Vec<Part> {
+fn peak(table: &RankTable, best: &Row, is_most: bool) -> Vec<TextSpan> {
     let tied = table.rows.iter().skip(1);
     let tied: Vec<&str> = tied
         .filter(|row| row.rank == best.rank)
@@ -92,7 +92,7 @@ fn peak(table: &RankTable, best: &Row, is_most: bool) -> Vec<Part> {
         parts.push(text(". It serves significantly more than "));
         parts.push(name(&row.label));
         parts.push(text(": "));
-        parts.push(Part::Number(format!(
+        parts.push(TextSpan::Number(format!(
             "{} times",
             ratio_text(found.ratio.point)
         )));
@@ -103,7 +103,7 @@ fn peak(table: &RankTable, best: &Row, is_most: bool) -> Vec<Part> {
 }
 
 /// Which serve more although something else held them back: the highest with its lead.
-fn bounded(higher: &[&LowerBound]) -> Vec<Part> {
+fn bounded(higher: &[&LowerBound]) -> Vec<TextSpan> {
     let Some((first, rest)) = higher.split_first() else {
         return Vec::new();
     };
@@ -116,7 +116,7 @@ fn bounded(higher: &[&LowerBound]) -> Vec<Part> {
         text(" But "),
         name(&first.label),
         text(" serves "),
-        Part::Number(first.at_least()),
+        TextSpan::Number(first.at_least()),
         text(format!(
             " as much {}: it is {}, so its number is a lower bound{others}.",
             first.detail(),
@@ -126,7 +126,7 @@ fn bounded(higher: &[&LowerBound]) -> Vec<Part> {
 }
 
 /// Which takes the least CPU for a request.
-fn cheapest(table: &RankTable, best: &Row, at: &str) -> Vec<Part> {
+fn cheapest(table: &RankTable, best: &Row, at: &str) -> Vec<TextSpan> {
     let rows = table.rows.iter().enumerate();
     let priced = rows.filter_map(|(place, row)| Some((place, row, row.cpu_us.as_ref()?)));
     let least = priced.min_by(|a, b| a.2.mean().total_cmp(&b.2.mean()));
@@ -154,7 +154,7 @@ fn cheapest(table: &RankTable, best: &Row, at: &str) -> Vec<Part> {
     parts
 }
 
-pub(super) fn of_startup(summary: &StartupSummary) -> Vec<Part> {
+pub(super) fn of_startup(summary: &StartupSummary) -> Vec<TextSpan> {
     let Some(best) = summary.rows.first() else {
         return vec![text("No contender started.")];
     };
@@ -176,7 +176,7 @@ pub(super) fn of_startup(summary: &StartupSummary) -> Vec<Part> {
     parts
 }
 
-pub(super) fn of_capacity(summary: &CapacitySummary) -> Vec<Part> {
+pub(super) fn of_capacity(summary: &CapacitySummary) -> Vec<TextSpan> {
     let Some(table) = summary.tables.first() else {
         return vec![text("Nothing was measured.")];
     };
@@ -194,7 +194,7 @@ pub(super) fn of_capacity(summary: &CapacitySummary) -> Vec<Part> {
     parts
 }
 
-fn also(parts: &mut Vec<Part>, tied: &[&str]) {
+fn also(parts: &mut Vec<TextSpan>, tied: &[&str]) {
     if !tied.is_empty() {
         parts.push(text(", not significantly different from "));
         parts.extend(names(tied));
@@ -202,12 +202,12 @@ fn also(parts: &mut Vec<Part>, tied: &[&str]) {
 }
 
 /// `41221 requests/s (95 %: 38129–44312)`.
-fn quoted(estimate: &Estimate, unit: &str) -> [Part; 2] {
+fn quoted(estimate: &Estimate, unit: &str) -> [TextSpan; 2] {
     let interval = match range(estimate) {
         range if range.is_empty() => "one run, no interval".to_owned(),
         range => format!("95 %: {range}"),
     };
-    let number = Part::Number(format!(
+    let number = TextSpan::Number(format!(
         "{} {}",
         significant(estimate.point),
         unit.trim_end()
@@ -216,7 +216,7 @@ fn quoted(estimate: &Estimate, unit: &str) -> [Part; 2] {
 }
 
 /// `a, b and c`, or `a, b and 4 more`.
-fn names(labels: &[&str]) -> Vec<Part> {
+fn names(labels: &[&str]) -> Vec<TextSpan> {
     let shown = match labels.len() {
         all if all <= NAMES_MAX => all,
         _ => NAMES_MAX - 1,

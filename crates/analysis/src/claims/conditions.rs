@@ -7,9 +7,9 @@ use bakeoff_stats::{Estimate, Interval, Verdict, compare};
 
 use super::cases::Cases;
 use super::metric::{
-    Figure, Measured, criteria, described, measured, named, named_or_bound, unfair,
+    ClaimedMetric, Measured, criteria, described, measured, named, named_or_bound, unfair,
 };
-use super::verdict::{ClaimVerdict, Found, of_interval};
+use super::verdict::{ClaimResult, ClaimVerdict, of_interval};
 use crate::benchmark::RunData;
 use crate::comparison;
 use crate::number::{counted, range, ratio_text, significant};
@@ -20,8 +20,8 @@ pub(super) fn ratio(
     claim: &Claim,
     (first, second): (&str, &str),
     expected: Expected,
-) -> Found {
-    let figures = (Figure::of(claim), Figure::of_second(claim));
+) -> ClaimResult {
+    let figures = (ClaimedMetric::of(claim), ClaimedMetric::of_second(claim));
     let first = named_or_bound(cases.0, figures.0, first);
     let both = first.and_then(|a| Ok((a, named_or_bound(cases.1, figures.1, second)?)));
     let (a, b) = match both {
@@ -36,9 +36,9 @@ pub(super) fn ratio(
     };
     if !can_be_judged {
         let bound = if a.lower_bound { &a } else { &b };
-        return Found {
+        return ClaimResult {
             cases: 2,
-            ..Found::not_testable(bound.is_a_bound())
+            ..ClaimResult::not_testable(bound.is_a_bound())
         };
     }
     let comparison = compare(a.sample(), b.sample(), &criteria(claim));
@@ -69,8 +69,8 @@ pub(super) fn value(
     claim: &Claim,
     contender: &str,
     expected: Expected,
-) -> Found {
-    let found = match named(cases, Figure::of(claim), contender) {
+) -> ClaimResult {
+    let found = match named(cases, ClaimedMetric::of(claim), contender) {
         Ok(found) => found,
         Err(found) => return found,
     };
@@ -94,7 +94,7 @@ fn judged(
     estimate: &Estimate,
     verdict: impl Fn(Interval) -> ClaimVerdict,
     all: &[&Measured],
-) -> Found {
+) -> ClaimResult {
     // What is zero in every run has no spread, and is known.
     let is_zero = estimate.runs > 1 && estimate.point == 0.0;
     let exact = is_zero.then_some(Interval {
@@ -102,7 +102,7 @@ fn judged(
         high: 0.0,
     });
     let Some(interval) = estimate.interval.or(exact) else {
-        return Found {
+        return ClaimResult {
             measured,
             verdict: ClaimVerdict::NotTestable,
             why: "too few runs for an interval".to_owned(),
@@ -115,7 +115,7 @@ fn judged(
         _ => Vec::new(),
     };
     why.extend(unfair(all));
-    Found {
+    ClaimResult {
         measured,
         verdict,
         why: why.join("; "),
@@ -123,14 +123,19 @@ fn judged(
     }
 }
 
-pub(super) fn best_of(cases: &Cases<'_, '_>, claim: &Claim, best: &str, among: &[String]) -> Found {
+pub(super) fn best_of(
+    cases: &Cases<'_, '_>,
+    claim: &Claim,
+    best: &str,
+    among: &[String],
+) -> ClaimResult {
     let taking_part = cases.iter().filter(|(_, case)| {
         let mut others = among.iter();
         case.label == best || others.any(|glob| names::matches(glob, &case.label))
     });
     let (mut all, mut without) = (Vec::new(), Vec::new());
     for (summary, case) in taking_part {
-        match measured(*summary, case, Figure::of(claim)) {
+        match measured(*summary, case, ClaimedMetric::of(claim)) {
             Ok(figure) => all.push(figure),
             Err(why) => without.push((case.label.as_str(), why.to_string())),
         }
@@ -138,13 +143,13 @@ pub(super) fn best_of(cases: &Cases<'_, '_>, claim: &Claim, best: &str, among: &
     let missing = missing(&all, &without, among);
     let is_best = |label: &str| label == best;
     if !all.iter().any(|one| is_best(&one.label)) {
-        return match named(cases, Figure::of(claim), best) {
+        return match named(cases, ClaimedMetric::of(claim), best) {
             Err(found) => found,
-            Ok(_) => Found::not_testable(format!("{best} has no number")),
+            Ok(_) => ClaimResult::not_testable(format!("{best} has no number")),
         };
     }
     if all.iter().all(|one| is_best(&one.label)) {
-        return Found::not_testable(match missing.is_empty() {
+        return ClaimResult::not_testable(match missing.is_empty() {
             true => "none of the others was run".to_owned(),
             false => missing,
         });
@@ -178,7 +183,7 @@ pub(super) fn best_of(cases: &Cases<'_, '_>, claim: &Claim, best: &str, among: &
         ),
     };
     let caveat = unfair(&all.iter().collect::<Vec<_>>()).unwrap_or_default();
-    Found {
+    ClaimResult {
         measured: text,
         verdict,
         why: joined(why, caveat),
@@ -212,19 +217,19 @@ pub(super) fn joined(why: String, caveat: String) -> String {
 /// Each must be significantly and relevantly better than the next. All of them must hold together,
 /// so no correction for their number is needed. Without a number of some, the others can still
 /// contradict the order; they cannot show it.
-pub(super) fn in_order(cases: &Cases<'_, '_>, claim: &Claim, order: &[String]) -> Found {
+pub(super) fn in_order(cases: &Cases<'_, '_>, claim: &Claim, order: &[String]) -> ClaimResult {
     let (mut found, mut missing) = (Vec::new(), Vec::new());
     for label in order {
-        match named(cases, Figure::of(claim), label) {
+        match named(cases, ClaimedMetric::of(claim), label) {
             Ok(figure) => found.push(figure),
             Err(none) => missing.push(none.why),
         }
     }
     let missing = missing.join("; ");
     if found.len() < 2 {
-        return Found {
+        return ClaimResult {
             cases: found.len(),
-            ..Found::not_testable(missing)
+            ..ClaimResult::not_testable(missing)
         };
     }
     let list: Vec<String> = found.iter().map(described).collect();
@@ -248,7 +253,7 @@ pub(super) fn in_order(cases: &Cases<'_, '_>, claim: &Claim, order: &[String]) -
         (ClaimVerdict::Reproduced, String::new())
     };
     let caveat = unfair(&found.iter().collect::<Vec<_>>()).unwrap_or_default();
-    Found {
+    ClaimResult {
         measured: list.join(", "),
         verdict,
         why: joined(why, caveat),
@@ -262,7 +267,7 @@ pub(super) fn happens(
     claim: &Claim,
     contenders: &[String],
     happens: bool,
-) -> Found {
+) -> ClaimResult {
     let at = claim.at.unwrap_or(1);
     let mut seen: Vec<(String, bool)> = Vec::new();
     let mut missing = Vec::new();
@@ -284,7 +289,7 @@ pub(super) fn happens(
         }
     }
     if seen.is_empty() {
-        return Found::not_testable(missing.join("; "));
+        return ClaimResult::not_testable(missing.join("; "));
     }
     let yes = seen.iter().filter(|(_, happened)| *happened).count();
     let mut labels: Vec<String> = seen.iter().map(|(label, _)| label.clone()).collect();
@@ -295,7 +300,7 @@ pub(super) fn happens(
         _ if as_claimed < seen.len() || !missing.is_empty() => ClaimVerdict::Undecided,
         _ => ClaimVerdict::Reproduced,
     };
-    Found {
+    ClaimResult {
         measured: format!("{}: in {yes} of {} runs", labels.join(", "), seen.len()),
         verdict,
         why: missing.join("; "),

@@ -45,12 +45,12 @@ fn conclusion(
     let detail = comparison::detail(found, row.unit());
     Some(Conclusion {
         first: row.label.clone(),
-        middle: format!("answers {} in {}", wanted.words(), times_of(found)),
+        middle: format!("answers {} in {}", wanted.describe(), times_of(found)),
         second: best.label.clone(),
         detail: format!("{detail}, at {rate} requests/s each"),
         price: median.map_or_else(String::new, |median| {
             let interval = comparison::detail(median, row.unit());
-            let (words, times) = (Percentile::P50.words(), times_of(median));
+            let (words, times) = (Percentile::P50.describe(), times_of(median));
             format!("{words} in {times} {} {interval}", best.label)
         }),
         verdict: found.verdict,

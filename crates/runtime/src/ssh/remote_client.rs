@@ -1,4 +1,4 @@
-//! A way to this program on another host, where it answers questions.
+//! The client of this program on another host.
 
 use std::process::Stdio;
 
@@ -6,11 +6,11 @@ use bakeoff_base::problem::Problem;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
-use super::question::{Numbered, Question, Reply};
+use super::remote_protocol::{Numbered, RemoteReply, RemoteRequest};
 
 /// A way to the program. Dropping it ends the program, and what that has started.
 #[derive(Debug)]
-pub(super) struct Answers {
+pub(super) struct RemoteClient {
     _ssh: Child,
     input: ChildStdin,
     lines: Lines<BufReader<ChildStdout>>,
@@ -19,7 +19,7 @@ pub(super) struct Answers {
     name: String,
 }
 
-impl Answers {
+impl RemoteClient {
     /// Starts the command of a host of this name.
     pub(super) fn start(mut command: Command, name: &str) -> Result<Self, Problem> {
         command.stderr(Stdio::null());
@@ -39,7 +39,7 @@ impl Answers {
     ///
     /// # Errors
     /// The way is cut, or the program there is another one.
-    pub(super) async fn ask(&mut self, question: Question) -> Result<Reply, Problem> {
+    pub(super) async fn ask(&mut self, question: RemoteRequest) -> Result<RemoteReply, Problem> {
         self.number += 1;
         let number = self.number;
         let asked = Numbered {
@@ -53,7 +53,7 @@ impl Answers {
         self.input.write_all(line.as_bytes()).await.map_err(cut)?;
         self.input.flush().await.map_err(cut)?;
         while let Some(line) = self.lines.next_line().await.map_err(cut)? {
-            let reply: Numbered<Reply> = serde_json::from_str(&line)
+            let reply: Numbered<RemoteReply> = serde_json::from_str(&line)
                 .map_err(|error| format!("{name} replied strangely: {error}"))?;
             if reply.number == number {
                 return Ok(reply.line);
@@ -64,9 +64,9 @@ impl Answers {
 }
 
 /// The error of a reply that is none to the question.
-pub(super) fn strange(reply: Reply) -> Problem {
+pub(super) fn strange(reply: RemoteReply) -> Problem {
     match reply {
-        Reply::Failed(problem) => problem,
+        RemoteReply::Failed(problem) => problem,
         _ => "it replied to another question".into(),
     }
 }

@@ -18,9 +18,9 @@ use tokio::time::Instant;
 
 use super::start::stage;
 use super::verify::elapsed_ns;
-use crate::case::Case;
-use crate::contracts::{BackendProbe, Halt, Parts};
+use crate::contracts::{BackendProbe, Halt, SessionDeps};
 use crate::event::{self, Observer};
+use crate::ready_case::Case;
 
 /// The group of these checks.
 const GROUP: &str = "rows";
@@ -80,7 +80,7 @@ pub(crate) struct Counted<'a> {
 /// # Errors
 /// The database cannot be asked.
 pub(crate) async fn before<'a>(
-    parts: &Parts<'a>,
+    parts: &SessionDeps<'a>,
     case: &Case,
 ) -> Result<Option<Counted<'a>>, Failure> {
     let is_ours = parts.runtime.traffic_path() != TrafficPath::External;
@@ -101,7 +101,7 @@ pub(crate) async fn before<'a>(
 }
 
 /// Returns the rows that the backend of the run has to hold of requests that the run sends.
-fn wanted<'a>(parts: &Parts<'a>, case: &Case) -> impl Iterator<Item = &'a Rows> {
+fn wanted<'a>(parts: &SessionDeps<'a>, case: &Case) -> impl Iterator<Item = &'a Rows> {
     let specs = parts.suite.backends.iter();
     let specs = specs.filter(|spec| spec.name == case.begin.backend);
     let sent: Vec<String> = case.requests.iter().map(RequestSpec::label).collect();

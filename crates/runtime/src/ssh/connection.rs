@@ -1,4 +1,5 @@
-//! Ways to another host: an `ssh` that keeps something there, and commands of its shell.
+//! Connections to another host: an `ssh` that keeps a program running there, and commands of its
+//! shell.
 
 use std::process::Stdio;
 use std::time::Duration;

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::baseline::summary_for_pull_request;
 use super::markdown::table::escape;
 use bakeoff_analysis::Analysis;
-use bakeoff_analysis::answer::{self, Part};
+use bakeoff_analysis::conclusion::{self, TextSpan};
 
 /// Returns the summary for a pull request where there is a baseline, else the answer of each
 /// benchmark.
@@ -18,8 +18,8 @@ pub fn summary_of_job(analysis: &Analysis<'_>) -> String {
     for warning in &analysis.warnings {
         let _ = writeln!(text, "\n> **Note:** {}", escape(warning));
     }
-    for answer in answer::answers(analysis) {
-        let sentence: String = answer.sentence.iter().map(Part::text).collect();
+    for answer in conclusion::answers(analysis) {
+        let sentence: String = answer.sentence.iter().map(TextSpan::text).collect();
         let (name, sentence) = (escape(&answer.name), escape(&sentence));
         let _ = writeln!(text, "\n**{name}**: {sentence}");
         for one in &answer.two_best {

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 
 use super::anchor;
 use bakeoff_analysis::Analysis;
-use bakeoff_analysis::answer::{self, Answer, Line, Part};
+use bakeoff_analysis::conclusion::{self, Conclusion, Line, TextSpan};
 use bakeoff_analysis::number::{count, range, significant};
 use bakeoff_analysis::price;
 
@@ -18,7 +18,7 @@ const TROUBLES_MAX: usize = 6;
 
 /// Empty without a measured benchmark.
 pub(super) fn section(analysis: &Analysis<'_>) -> Markup {
-    let answers = answer::answers(analysis);
+    let answers = conclusion::answers(analysis);
     html! {
         section id="answer" aria-label="The answer" {
             @match answers.as_slice() {
@@ -38,7 +38,7 @@ pub(super) fn section(analysis: &Analysis<'_>) -> Markup {
     }
 }
 
-fn whole(answer: &Answer, index: usize) -> Markup {
+fn whole(answer: &Conclusion, index: usize) -> Markup {
     html! {
         p.answer { (sentence(&answer.sentence)) }
         @for one in &answer.two_best { p { (one) } }
@@ -47,7 +47,7 @@ fn whole(answer: &Answer, index: usize) -> Markup {
     }
 }
 
-fn folded(answer: &Answer, index: usize) -> Markup {
+fn folded(answer: &Conclusion, index: usize) -> Markup {
     html! {
         details {
             summary { b { (answer.name) } ": " (sentence(&answer.sentence)) }
@@ -74,7 +74,7 @@ fn troubles(all: &[(String, String)], index: usize) -> Markup {
 }
 
 /// The figure, and beside it what it is worth.
-fn shown(answer: &Answer, index: usize) -> Markup {
+fn shown(answer: &Conclusion, index: usize) -> Markup {
     html! {
         div.first {
             (figure(answer, index))
@@ -91,13 +91,13 @@ fn shown(answer: &Answer, index: usize) -> Markup {
     }
 }
 
-fn sentence(parts: &[Part]) -> Markup {
+fn sentence(parts: &[TextSpan]) -> Markup {
     html! {
         @for part in parts {
             @match part {
-                Part::Name(label) => b { (label) },
-                Part::Number(number) => strong { (number) },
-                Part::Text(text) => (text),
+                TextSpan::Name(label) => b { (label) },
+                TextSpan::Number(number) => strong { (number) },
+                TextSpan::Text(text) => (text),
             }
         }
     }
@@ -121,7 +121,7 @@ fn dollars(cpu_us: f64) -> Markup {
     }
 }
 
-fn figure(answer: &Answer, index: usize) -> Markup {
+fn figure(answer: &Conclusion, index: usize) -> Markup {
     let largest: Vec<f64> = (0..answer.columns.len())
         .map(|column| {
             let cells = answer.lines.iter();
@@ -162,7 +162,7 @@ fn figure(answer: &Answer, index: usize) -> Markup {
     }
 }
 
-fn lines(answer: &Answer, lines: &[Line], largest: &[f64]) -> Markup {
+fn lines(answer: &Conclusion, lines: &[Line], largest: &[f64]) -> Markup {
     html! {
         ol {
             @for one in lines {

@@ -35,9 +35,9 @@ pub const USUAL_LIMITS: Limits = Limits {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Duel {
     /// The services, at least two.
-    pub sides: Vec<Side>,
+    pub sides: Vec<DuelService>,
     /// The requests to each of them, at least one; each has another name.
-    pub requests: Vec<Request>,
+    pub requests: Vec<DuelRequest>,
     /// The messages of the requests, where they are calls of gRPC.
     pub grpc: Option<Schema>,
     /// Notes for the user about these before they are sent, a sentence each.
@@ -100,22 +100,22 @@ pub enum DuelRuns {
     Within(Duration),
 }
 
-/// One of the services.
+/// One of the services of a duel.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Side {
+pub struct DuelService {
     /// Its name in reports.
     pub name: String,
     /// As the user wrote it.
     pub text: String,
     /// The service.
-    pub service: Service,
+    pub service: ServiceSource,
     /// Where its command is started, instead of where those of all others are.
     pub workdir: Option<PathBuf>,
 }
 
-/// The service of a side.
+/// Where a service comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Service {
+pub enum ServiceSource {
     /// A program and its arguments.
     Command(Vec<String>),
     /// An image with an entry point.
@@ -145,7 +145,7 @@ pub struct ServiceImage {
 
 /// A request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Request {
+pub struct DuelRequest {
     /// The name in reports and messages: `GET /path`.
     pub name: String,
     /// How often it is sent, relative to the others; at least 1.
@@ -160,7 +160,7 @@ pub struct Request {
     pub body: String,
 }
 
-impl Request {
+impl DuelRequest {
     /// The request with what must come back.
     pub(super) fn check(&self, expect: Expect) -> Check {
         Check {
@@ -175,7 +175,7 @@ impl Request {
     }
 }
 
-impl Service {
+impl ServiceSource {
     fn runtime(&self, in_cluster: bool) -> RuntimeKind {
         match self {
             Self::Command(_) => RuntimeKind::Process,
@@ -233,7 +233,7 @@ impl Duel {
     /// They are of different kinds, so that they would not have the same conditions.
     pub fn runtime(&self) -> anyhow::Result<RuntimeKind> {
         let first = &self.sides[0];
-        let runtime_of = |side: &Side| side.service.runtime(self.cluster.is_some());
+        let runtime_of = |side: &DuelService| side.service.runtime(self.cluster.is_some());
         let runtime = runtime_of(first);
         let other = self.sides.iter().find(|side| runtime_of(side) != runtime);
         let Some(other) = other else {

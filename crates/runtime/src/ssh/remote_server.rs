@@ -1,5 +1,5 @@
 //! The part of a session on another host: describes that, tells the time, and runs a process. One
-//! question a line on standard input, one reply a line on standard output.
+//! request a line on standard input, one reply a line on standard output.
 
 use std::fs;
 use std::io::{self, BufRead as _};
@@ -12,12 +12,12 @@ use bakeoff_grpc::Schema;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use crate::api::{ContainerOptions, Instance, Runtime as _, Sampled, StartError, StartSpec};
-use crate::distance::round_trip;
 use crate::process::{ProcessOptions, ProcessRuntime};
 use crate::ready::{monotonic_ns, wall_ns};
+use crate::round_trip::round_trip;
 use crate::{Wire, host};
 
-use super::question::{Numbered, Order, Question, Reply};
+use super::remote_protocol::{Numbered, RemoteReply, RemoteRequest, RemoteStart};
 
 /// Replies to questions until standard input ends, then ends and removes what was started. Blocks.
 ///
@@ -49,7 +49,7 @@ async fn answer(
 ) -> io::Result<()> {
     let mut next = lines.recv().await;
     while let Some(line) = next {
-        let asked: Numbered<Question> = serde_json::from_str(&line)?;
+        let asked: Numbered<RemoteRequest> = serde_json::from_str(&line)?;
         next = tokio::select! {
             biased;
             reply = answering.reply(asked.line) => {
@@ -83,28 +83,28 @@ impl Answering {
         }
     }
 
-    async fn reply(&mut self, question: Question) -> Reply {
+    async fn reply(&mut self, question: RemoteRequest) -> RemoteReply {
         match question {
-            Question::Host => Reply::Host(Box::new(host::describe())),
-            Question::Clock => {
+            RemoteRequest::Host => RemoteReply::Host(Box::new(host::describe())),
+            RemoteRequest::Clock => {
                 let wall_ns = wall_ns();
-                Reply::Clock {
+                RemoteReply::Clock {
                     wall_ns,
                     ahead_ns: wall_ns.saturating_sub(monotonic_ns()),
                 }
             }
-            Question::RoundTrip { to, connections } => {
+            RemoteRequest::RoundTrip { to, connections } => {
                 let time = round_trip(to, connections).await.ok();
-                Reply::RoundTrip(time.and_then(|time| u64::try_from(time.as_nanos()).ok()))
+                RemoteReply::RoundTrip(time.and_then(|time| u64::try_from(time.as_nanos()).ok()))
             }
-            Question::Sweep => self.sweep().await.unwrap_or_else(Reply::Failed),
-            Question::Start(order) => match self.start(&order).await {
-                Ok(()) => Reply::Started,
-                Err(error) => Reply::NotStarted(error),
+            RemoteRequest::Sweep => self.sweep().await.unwrap_or_else(RemoteReply::Failed),
+            RemoteRequest::Start(order) => match self.start(&order).await {
+                Ok(()) => RemoteReply::Started,
+                Err(error) => RemoteReply::NotStarted(error),
             },
             of_process => match &mut self.started {
                 Some((instance, log)) => reply_of(&mut **instance, log, of_process).await,
-                None => Reply::Failed("no process has been started".into()),
+                None => RemoteReply::Failed("no process has been started".into()),
             },
         }
     }
@@ -122,16 +122,16 @@ impl Answering {
         self.process.as_ref().ok_or("there is no runtime".into())
     }
 
-    async fn sweep(&mut self) -> Result<Reply, Problem> {
+    async fn sweep(&mut self) -> Result<RemoteReply, Problem> {
         let process = self.process()?;
         let removed = process.sweep().await.map_err(Problem::new)?;
-        Ok(Reply::Swept {
+        Ok(RemoteReply::Swept {
             enforcement: process.enforcement(),
             removed,
         })
     }
 
-    async fn start(&mut self, order: &Order) -> Result<(), StartError> {
+    async fn start(&mut self, order: &RemoteStart) -> Result<(), StartError> {
         let failed = |why| StartError::failed(&order.label, why);
         let process = self.process().map_err(failed)?;
         let spec = spec(order, process.folder().join("log"));
@@ -143,34 +143,38 @@ impl Answering {
 }
 
 /// The reply to a question about a process.
-async fn reply_of(instance: &mut dyn Instance, log: &PathBuf, question: Question) -> Reply {
+async fn reply_of(
+    instance: &mut dyn Instance,
+    log: &PathBuf,
+    question: RemoteRequest,
+) -> RemoteReply {
     match question {
-        Question::AwaitReady { limit_ns } => {
+        RemoteRequest::AwaitReady { limit_ns } => {
             match instance.await_ready(Duration::from_nanos(limit_ns)).await {
-                Ok(startup) => Reply::Ready(Box::new(startup)),
-                Err(error) => Reply::NotReady(error),
+                Ok(startup) => RemoteReply::Ready(Box::new(startup)),
+                Err(error) => RemoteReply::NotReady(error),
             }
         }
-        Question::Sample => {
+        RemoteRequest::Sample => {
             let Sampled { resources, host } = instance.sample().await;
-            Reply::Sample(Box::new(resources), host)
+            RemoteReply::Sample(Box::new(resources), host)
         }
-        Question::Exited => {
+        RemoteRequest::Exited => {
             let exit = instance.exited().await;
-            Reply::Exited(exit.map(|exit| (exit, instance.logs())))
+            RemoteReply::Exited(exit.map(|exit| (exit, instance.logs())))
         }
-        Question::Output => Reply::Output(instance.logs()),
-        Question::Stop { grace_ns } => {
+        RemoteRequest::Output => RemoteReply::Output(instance.logs()),
+        RemoteRequest::Stop { grace_ns } => {
             let report = instance.stop(Duration::from_nanos(grace_ns)).await;
             let output = fs::read(log).unwrap_or_default();
-            Reply::Stopped(report, String::from_utf8_lossy(&output).into_owned())
+            RemoteReply::Stopped(report, String::from_utf8_lossy(&output).into_owned())
         }
-        _ => Reply::Failed("it is not about a process".into()),
+        _ => RemoteReply::Failed("it is not about a process".into()),
     }
 }
 
 /// How a process is started that is ordered from another host.
-fn spec(order: &Order, log_path: PathBuf) -> Result<StartSpec, Problem> {
+fn spec(order: &RemoteStart, log_path: PathBuf) -> Result<StartSpec, Problem> {
     let descriptors = order.grpc.as_ref();
     let schema = descriptors.map(|body| Schema::from_descriptors(body.as_bytes()));
     Ok(StartSpec {
@@ -206,10 +210,10 @@ mod tests {
     use super::{Answering, answer};
     use crate::api::StartError;
     use crate::process::ProcessOptions;
-    use crate::ssh::question::{Numbered, Order, Question, Reply};
+    use crate::ssh::remote_protocol::{Numbered, RemoteReply, RemoteRequest, RemoteStart};
 
     /// The replies to questions that follow each other.
-    async fn replies(questions: Vec<Question>) -> Vec<Numbered<Reply>> {
+    async fn replies(questions: Vec<RemoteRequest>) -> Vec<Numbered<RemoteReply>> {
         let base = tempfile::tempdir().unwrap();
         let options = ProcessOptions {
             shim: "/no/such/shim".into(),
@@ -222,7 +226,7 @@ mod tests {
             let asked = Numbered { number, line };
             let text = serde_json::to_string(&asked).unwrap();
             assert_eq!(
-                serde_json::from_str::<Numbered<Question>>(&text).unwrap(),
+                serde_json::from_str::<Numbered<RemoteRequest>>(&text).unwrap(),
                 asked
             );
             let reply = answering.reply(asked.line).await;
@@ -232,7 +236,7 @@ mod tests {
             };
             let text = serde_json::to_string(&reply).unwrap();
             assert_eq!(
-                serde_json::from_str::<Numbered<Reply>>(&text).unwrap(),
+                serde_json::from_str::<Numbered<RemoteReply>>(&text).unwrap(),
                 reply
             );
             all.push(reply);
@@ -240,8 +244,8 @@ mod tests {
         all
     }
 
-    fn order(program: &str) -> Question {
-        Question::Start(Box::new(Order {
+    fn order(program: &str) -> RemoteRequest {
+        RemoteRequest::Start(Box::new(RemoteStart {
             label: "one".to_owned(),
             command: vec![program.to_owned()],
             env: BTreeMap::from([("PORT".to_owned(), "8080".to_owned())]),
@@ -259,30 +263,33 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let to = listener.local_addr().unwrap();
         let questions = vec![
-            Question::Host,
-            Question::RoundTrip { to, connections: 3 },
-            Question::Sample,
+            RemoteRequest::Host,
+            RemoteRequest::RoundTrip { to, connections: 3 },
+            RemoteRequest::Sample,
             order("no-such-program-of-any-host"),
-            Question::Stop { grace_ns: 1 },
-            Question::Sweep,
+            RemoteRequest::Stop { grace_ns: 1 },
+            RemoteRequest::Sweep,
         ];
         let replies = replies(questions).await;
         let numbers: Vec<u64> = replies.iter().map(|one| one.number).collect();
         assert_eq!(numbers, [7, 8, 9, 10, 11, 12]);
-        let failed = |reply: &Reply| matches!(reply, Reply::Failed(_));
-        let lines: Vec<&Reply> = replies.iter().map(|one| &one.line).collect();
+        let failed = |reply: &RemoteReply| matches!(reply, RemoteReply::Failed(_));
+        let lines: Vec<&RemoteReply> = replies.iter().map(|one| &one.line).collect();
         assert!(
-            matches!(lines[0], Reply::Host(host) if host.cores > 0),
+            matches!(lines[0], RemoteReply::Host(host) if host.cores > 0),
             "{lines:?}"
         );
-        assert!(matches!(lines[1], Reply::RoundTrip(Some(1..))), "{lines:?}");
+        assert!(
+            matches!(lines[1], RemoteReply::RoundTrip(Some(1..))),
+            "{lines:?}"
+        );
         assert!(failed(lines[2]) && failed(lines[4]), "{lines:?}");
-        let refused = Reply::NotStarted(StartError::NoProgram {
+        let refused = RemoteReply::NotStarted(StartError::NoProgram {
             label: "one".to_owned(),
             program: "no-such-program-of-any-host".to_owned(),
         });
         assert_eq!(*lines[3], refused);
-        assert!(matches!(lines[5], Reply::Swept { .. }), "{lines:?}");
+        assert!(matches!(lines[5], RemoteReply::Swept { .. }), "{lines:?}");
     }
 
     #[tokio::test]
@@ -291,7 +298,7 @@ mod tests {
         for number in [1, 2] {
             let line = Numbered {
                 number,
-                line: Question::Clock,
+                line: RemoteRequest::Clock,
             };
             sender.send(serde_json::to_string(&line).unwrap()).unwrap();
         }
@@ -309,10 +316,11 @@ mod tests {
         let replies = output
             .lines()
             .map(|line| serde_json::from_str(line).unwrap());
-        let replies: Vec<Numbered<Reply>> = replies.collect();
+        let replies: Vec<Numbered<RemoteReply>> = replies.collect();
         let numbers: Vec<u64> = replies.iter().map(|reply| reply.number).collect();
         assert_eq!(numbers, [1, 2], "{output}");
-        let is_time = |reply: &Numbered<Reply>| matches!(reply.line, Reply::Clock { .. });
+        let is_time =
+            |reply: &Numbered<RemoteReply>| matches!(reply.line, RemoteReply::Clock { .. });
         assert!(replies.iter().all(is_time), "{output}");
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use bakeoff_model::duration_ns;
 use bakeoff_model::plan::{Plan, PlannedRun};
 use bakeoff_model::record::RunRecords;
-use bakeoff_model::runs::{RunsDecision, RunsUntil};
+use bakeoff_model::run_count::{RunsDecision, RunsUntil};
 use jiff::Timestamp;
 
 use crate::contracts::PendingRun;

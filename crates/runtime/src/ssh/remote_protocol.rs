@@ -1,4 +1,4 @@
-//! Questions to this program on another host, and its replies: a line of JSON each. Pure.
+//! Requests to this program on another host, and its replies: a line of JSON each. Pure.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -22,10 +22,10 @@ pub(super) struct Numbered<T> {
     pub(super) line: T,
 }
 
-/// A question. A process is that of the last order.
+/// A request to this program on another host. A process is the one that was started last.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Question {
+pub(super) enum RemoteRequest {
     /// The description of that host.
     Host,
     /// The time there.
@@ -35,7 +35,7 @@ pub(super) enum Question {
     /// Remove what dead sessions left there; how are limits enforced?
     Sweep,
     /// Start a process.
-    Start(Box<Order>),
+    Start(Box<RemoteStart>),
     /// Wait for its first valid answer.
     AwaitReady { limit_ns: u64 },
     /// Its cost.
@@ -50,7 +50,7 @@ pub(super) enum Question {
 
 /// A process to start, as in [`crate::StartSpec`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Order {
+pub(super) struct RemoteStart {
     pub(super) label: String,
     pub(super) command: Vec<String>,
     pub(super) env: BTreeMap<String, String>,
@@ -64,10 +64,10 @@ pub(super) struct Order {
     pub(super) grpc: Option<Body>,
 }
 
-/// A reply.
+/// The reply of this program on another host.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Reply {
+pub(super) enum RemoteReply {
     /// The host.
     Host(Box<Host>),
     /// Wall clock, ns since the Unix epoch, and how far it is ahead of the monotonic one.

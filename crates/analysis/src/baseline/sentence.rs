@@ -1,27 +1,27 @@
 //! The outcomes of conditions, as sentences without a full stop.
 
-use bakeoff_model::baseline::{Condition, Figure};
+use bakeoff_model::baseline::{Condition, ConditionMetric};
 use bakeoff_stats::Estimate;
 
 use super::{Change, HeadAndBase, Outcome};
 use crate::number::{counted, significant};
 
 /// How a figure is spoken of: the verb, when head has more of it than base, and less.
-fn words(figure: Figure) -> (&'static str, &'static str, &'static str) {
+fn words(figure: ConditionMetric) -> (&'static str, &'static str, &'static str) {
     match figure {
-        Figure::Slower => ("is", "faster", "slower"),
-        Figure::Cpu => ("takes", "more CPU per request", "less CPU per request"),
-        Figure::Memory => ("takes", "more memory", "less memory"),
-        Figure::P50 => ("has a", "higher p50", "lower p50"),
-        Figure::P99 => ("has a", "higher p99", "lower p99"),
-        Figure::Errors => ("has", "more errors", "fewer errors"),
+        ConditionMetric::Slower => ("is", "faster", "slower"),
+        ConditionMetric::Cpu => ("takes", "more CPU per request", "less CPU per request"),
+        ConditionMetric::Memory => ("takes", "more memory", "less memory"),
+        ConditionMetric::P50 => ("has a", "higher p50", "lower p50"),
+        ConditionMetric::P99 => ("has a", "higher p99", "lower p99"),
+        ConditionMetric::Errors => ("has", "more errors", "fewer errors"),
     }
 }
 
 /// Returns what a ratio says of a figure: `takes 5.1 % more CPU per request than good (95 %: 4.6 to
 /// 5.6 % more CPU per request, 8 sets)`; `None` for a ratio without an interval.
 #[must_use]
-pub fn changed(figure: Figure, ratio: &Estimate, than: &str) -> Option<String> {
+pub fn changed(figure: ConditionMetric, ratio: &Estimate, than: &str) -> Option<String> {
     let (verb, more, less) = words(figure);
     let (point, range) = (side(ratio.point, more, less), range(ratio, more, less)?);
     let runs = counted(ratio.runs, "set");
@@ -78,7 +78,7 @@ fn sure_from(change: &Change, condition: &Condition) -> f64 {
     let reach = (interval.high / interval.low).sqrt();
     let worse = condition.bound() * reach;
     match condition.figure {
-        Figure::Slower => 100.0 * (1.0 - 1.0 / worse),
+        ConditionMetric::Slower => 100.0 * (1.0 - 1.0 / worse),
         _ => 100.0 * (worse - 1.0),
     }
 }

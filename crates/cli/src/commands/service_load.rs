@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use bakeoff_import::{Described, Operation, another};
 use bakeoff_model::grpc;
 use bakeoff_model::suite::Limits;
-use bakeoff_session::duel::{Duel, DuelRuns, DuelWarmUp, Request, USUAL_LIMITS};
+use bakeoff_session::duel::{Duel, DuelRequest, DuelRuns, DuelWarmUp, USUAL_LIMITS};
 use bakeoff_session::hint::hinted;
 use bakeoff_session::options::FarHosts;
 
@@ -23,7 +23,7 @@ pub(crate) fn duel(args: &AskedArgs) -> anyhow::Result<Duel> {
     let requests = requests(args, imported.as_ref())?;
     let grpc = proto::read(&args.proto)?;
     // A call of any method tells that a service is ready.
-    let is_asked = |request: &&Request| grpc.is_some() || request.method == GET;
+    let is_asked = |request: &&DuelRequest| grpc.is_some() || request.method == GET;
     let mut gets = requests.iter().filter(is_asked);
     let ready_path = match (&args.ready, gets.next()) {
         (Some(ready), _) => ready.0.clone(),
@@ -95,7 +95,7 @@ fn notes(described: &Described) -> anyhow::Result<Vec<String>> {
 }
 
 /// Every request that is named, each by another name.
-fn requests(args: &AskedArgs, imported: Option<&Described>) -> anyhow::Result<Vec<Request>> {
+fn requests(args: &AskedArgs, imported: Option<&Described>) -> anyhow::Result<Vec<DuelRequest>> {
     let body = String::from_utf8(args.body.read()?)
         .context("--body: a suite file holds text, and this is none")?;
     let is_call = !args.proto.is_empty();
@@ -107,7 +107,7 @@ fn requests(args: &AskedArgs, imported: Option<&Described>) -> anyhow::Result<Ve
     let headers: Vec<(String, String)> = headers
         .map(|header| (header.0.clone(), header.1.clone()))
         .collect();
-    let typed = args.get.iter().map(|path| Request {
+    let typed = args.get.iter().map(|path| DuelRequest {
         name: match is_call {
             true => proto::name(&path.0),
             false => format!("{method} {}", path.0),
@@ -121,7 +121,7 @@ fn requests(args: &AskedArgs, imported: Option<&Described>) -> anyhow::Result<Ve
     let imported = imported.map(|all| all.operations.clone());
     let imported = imported.into_iter().flatten();
     let curl = args.curl.iter().map(|curl| curl.0.clone());
-    let mut requests: Vec<Request> = Vec::new();
+    let mut requests: Vec<DuelRequest> = Vec::new();
     for mut request in typed.chain(curl.chain(imported).map(request)) {
         let is_taken = |name: &str| requests.iter().any(|one| one.name == name);
         request.name = another(request.name, is_taken);
@@ -130,8 +130,8 @@ fn requests(args: &AskedArgs, imported: Option<&Described>) -> anyhow::Result<Ve
     Ok(requests)
 }
 
-fn request(operation: Operation) -> Request {
-    Request {
+fn request(operation: Operation) -> DuelRequest {
+    DuelRequest {
         name: operation.name,
         weight: operation.weight,
         method: operation.method,

@@ -1,5 +1,5 @@
 //! What runs in Pods beside the load generator: asks a service, waits for it, reads the meters of a
-//! container. One question a line on standard input, one reply a line on standard output.
+//! container. One request a line on standard input, one reply a line on standard output.
 
 use std::collections::HashMap;
 use std::io::{BufRead as _, Write as _};
@@ -16,8 +16,8 @@ use crate::meter::Meter;
 use crate::ready::{monotonic_ns, wall_ns};
 use crate::{host, http};
 
+use super::pod_protocol::{PodReply, PodRequest, ServiceRequest};
 use super::pods::{CGROUP_MOUNT, RECORDINGS, SCRATCH};
-use super::question::{Question, Reply, Request};
 use super::sidecar;
 use super::watch::{await_program, meter, watch};
 
@@ -35,23 +35,23 @@ pub fn serve() -> std::io::Result<()> {
     let mut output = std::io::stdout().lock();
     for line in std::io::stdin().lock().lines() {
         let reply = match serde_json::from_str(&line?)? {
-            Question::Ask(request) => runtime.block_on(response(&request)),
-            Question::Watch(watched) => watch(&watched, |deadline| match root {
+            PodRequest::Ask(request) => runtime.block_on(response(&request)),
+            PodRequest::Watch(watched) => watch(&watched, |deadline| match root {
                 Some(root) => await_program(root, &watched, deadline),
                 None => sidecar::await_program(deadline),
             }),
-            Question::Notes => Reply::Notes {
+            PodRequest::Notes => PodReply::Notes {
                 requests: runtime.block_on(notes.requests()),
                 unknown: notes.unknown(),
             },
-            Question::Sample { container } => sample(&mut meters, root, container),
-            Question::Fill { node, warm_up_ns } => runtime.block_on(fill(node, warm_up_ns)),
-            Question::Statistics { node } => Reply::Notes {
+            PodRequest::Sample { container } => sample(&mut meters, root, container),
+            PodRequest::Fill { node, warm_up_ns } => runtime.block_on(fill(node, warm_up_ns)),
+            PodRequest::Statistics { node } => PodReply::Notes {
                 requests: runtime.block_on(elasticsearch::requests(node)),
                 unknown: Vec::new(),
             },
-            Question::Host => Reply::Host(Box::new(host::describe())),
-            Question::Clock => Reply::Clock(wall_ns()),
+            PodRequest::Host => PodReply::Host(Box::new(host::describe())),
+            PodRequest::Clock => PodReply::Clock(wall_ns()),
         };
         serde_json::to_writer(&mut output, &reply)?;
         output.write_all(b"\n")?;
@@ -60,35 +60,35 @@ pub fn serve() -> std::io::Result<()> {
     Ok(())
 }
 
-async fn fill(node: SocketAddr, warm_up_ns: u64) -> Reply {
+async fn fill(node: SocketAddr, warm_up_ns: u64) -> PodReply {
     let warm_up = Duration::from_nanos(warm_up_ns);
     match elasticsearch::prepare(node, Path::new(RECORDINGS), warm_up).await {
-        Ok(()) => Reply::Filled,
-        Err(error) => Reply::NoAnswer(error.to_string()),
+        Ok(()) => PodReply::Filled,
+        Err(error) => PodReply::NoAnswer(error.to_string()),
     }
 }
 
-async fn response(request: &Request) -> Reply {
+async fn response(request: &ServiceRequest) -> PodReply {
     let body = STANDARD.decode(&request.body).unwrap_or_default();
     let limit = Duration::from_nanos(request.limit_ns);
-    let question = http::Question {
+    let question = http::HttpRequest {
         method: &request.method,
         path: &request.path,
         headers: &request.headers,
         body: &body,
     };
     match http::ask_over(&request.spoken, request.to, question, limit).await {
-        Ok(answer) => Reply::Response {
+        Ok(answer) => PodReply::Response {
             status: answer.status,
             grpc_status: answer.grpc_status,
             headers: answer.headers,
             body: STANDARD.encode(answer.body),
         },
-        Err(error) => Reply::NoResponse(error.to_string()),
+        Err(error) => PodReply::NoResponse(error.to_string()),
     }
 }
 
-fn sample(meters: &mut HashMap<String, Meter>, root: Option<&Path>, container: String) -> Reply {
+fn sample(meters: &mut HashMap<String, Meter>, root: Option<&Path>, container: String) -> PodReply {
     let found = || match root {
         Some(root) => meter(root, &container),
         None => sidecar::meter(),
@@ -105,7 +105,7 @@ fn sample(meters: &mut HashMap<String, Meter>, root: Option<&Path>, container: S
         at_ns: monotonic_ns(),
         ..ResourceSample::default()
     };
-    Reply::Sample(Box::new(sample.unwrap_or_else(absent)), host::time())
+    PodReply::Sample(Box::new(sample.unwrap_or_else(absent)), host::time())
 }
 
 #[cfg(test)]
@@ -121,7 +121,7 @@ mod tests {
     use rustls::pki_types::PrivateKeyDer;
     use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
-    use super::super::question::{Question, Reply, Request};
+    use super::super::pod_protocol::{PodReply, PodRequest, ServiceRequest};
     use super::response;
     use crate::Spoken;
 
@@ -159,7 +159,7 @@ mod tests {
             ca: Some(Pem::Text { pem }),
             ..Tls::default()
         };
-        let asked = Question::Ask(Box::new(Request {
+        let asked = PodRequest::Ask(Box::new(ServiceRequest {
             to,
             spoken: Spoken {
                 tls: Some(tls),
@@ -172,11 +172,11 @@ mod tests {
             limit_ns: 5_000_000_000,
         }));
         let line = serde_json::to_string(&asked).unwrap();
-        let Question::Ask(request) = serde_json::from_str(&line).unwrap() else {
+        let PodRequest::Ask(request) = serde_json::from_str(&line).unwrap() else {
             panic!("another question: {line}");
         };
         match response(&request).await {
-            Reply::Response { status, body, .. } => assert_eq!((status, &*body), (200, "b2s=")),
+            PodReply::Response { status, body, .. } => assert_eq!((status, &*body), (200, "b2s=")),
             other => panic!("{other:?}"),
         }
     }

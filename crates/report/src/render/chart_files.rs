@@ -8,9 +8,9 @@ use bakeoff_analysis::Analysis;
 const MANY: usize = 12;
 const BEST: usize = 8;
 
-/// A drawing with the name of its file.
+/// A chart with the name of its file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Figure {
+pub struct ChartFile {
     /// `city-get-throughput.svg`: letters, digits, dots and dashes; unique in the report.
     pub file: String,
     /// Its title.
@@ -21,18 +21,18 @@ pub struct Figure {
 
 /// All figures in the report's order.
 #[must_use]
-pub fn figures(analysis: &Analysis<'_>) -> Vec<Figure> {
-    let mut figures: Vec<Figure> = Vec::new();
+pub fn figures(analysis: &Analysis<'_>) -> Vec<ChartFile> {
+    let mut figures: Vec<ChartFile> = Vec::new();
     for panel in &panels::of(analysis) {
         for chart in &panel.charts {
             let name = name(&panel.name, chart.id);
-            let same = |figure: &&Figure| figure.file.starts_with(&format!("{name}."));
+            let same = |figure: &&ChartFile| figure.file.starts_with(&format!("{name}."));
             let number = figures.iter().filter(same).count();
             let file = match number {
                 0 => format!("{name}.svg"),
                 _ => format!("{name}.{}.svg", number + 1),
             };
-            figures.push(Figure {
+            figures.push(ChartFile {
                 file,
                 title: chart.title.clone(),
                 svg: drawn(panel, chart, &analysis.title),

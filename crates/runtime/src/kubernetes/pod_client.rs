@@ -1,4 +1,4 @@
-//! The way to a Pod of this program that answers questions.
+//! The client of a Pod that runs this program.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -11,16 +11,16 @@ use crate::api::BoxFuture;
 
 use super::error::{AWAY_MAX, AWAY_PAUSE, ClusterError};
 use super::exec::Attached;
+use super::pod_protocol::{PodReply, PodRequest};
 use super::pods::METER;
-use super::question::{Question, Reply};
 
 /// Finds the name of a Pod.
 pub(super) type Finder =
     Box<dyn Fn() -> BoxFuture<'static, Result<String, ClusterError>> + Send + Sync>;
 
-/// A Pod of this program that answers questions. When the way to it is cut, it is sought again: an
-/// API server may be away for a while, and a load generator's Pod replaced.
-pub(super) struct Inside {
+/// The client of a Pod that runs this program. When the connection is cut, the Pod is sought again:
+/// an API server may be away for a while, and a load generator's Pod replaced.
+pub(super) struct PodClient {
     pods: Api<Pod>,
     pod: Finder,
     /// Which of its containers is this program, where that is not its only one.
@@ -30,7 +30,7 @@ pub(super) struct Inside {
     attached: Mutex<Option<Attached>>,
 }
 
-impl Inside {
+impl PodClient {
     pub(super) async fn start(pods: &Api<Pod>, pod: &str) -> Result<Arc<Self>, ClusterError> {
         Self::begin_in(pods, named(pod), None).await
     }
@@ -67,7 +67,7 @@ impl Inside {
     }
 
     /// Asks once, or again where the way was cut; a request to a contender is sent at most once.
-    pub(super) async fn ask(&self, question: &Question) -> Result<Reply, ClusterError> {
+    pub(super) async fn ask(&self, question: &PodRequest) -> Result<PodReply, ClusterError> {
         let mut kept = self.attached.lock().await;
         let deadline = Instant::now() + AWAY_MAX;
         loop {
@@ -93,7 +93,7 @@ impl Inside {
     }
 }
 
-impl std::fmt::Debug for Inside {
+impl std::fmt::Debug for PodClient {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Inside")
     }
@@ -108,7 +108,10 @@ fn named(pod: &str) -> Finder {
     })
 }
 
-async fn exchange(attached: &mut Attached, question: &Question) -> Result<Reply, ClusterError> {
+async fn exchange(
+    attached: &mut Attached,
+    question: &PodRequest,
+) -> Result<PodReply, ClusterError> {
     let strange =
         |error: serde_json::Error| ClusterError::new(format!("a Pod replied strangely: {error}"));
     let line = serde_json::to_string(question).map_err(strange)?;

@@ -24,7 +24,7 @@ pub struct StatedStep {
 impl StatedStep {
     /// `at 64 connections`, `at 2000/s`.
     #[must_use]
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         match self.connections {
             Some(connections) => format!("at {}", counted(connections as usize, "connection")),
             None => format!("at {}", self.label),
