@@ -109,13 +109,12 @@ pub fn await_answer(
             is_call: spoken.is_grpc,
         };
         match opened.and_then(|stream| one_answer(stream, &asked, until, ended)) {
-            Ok(200 | 404) => {
+            Ok(()) => {
                 return Ok(Answered {
                     listened_ns,
                     answered_ns: monotonic_ns(),
                 });
             }
-            Ok(status) => found = Some(format!("status {status}")),
             Err(Wrong::Ended) => return Err(Unanswered::Ended),
             // Cut short by the limit, it says less than what was found before.
             Err(_) if found.is_some() && Instant::now() >= deadline => {}
@@ -236,22 +235,22 @@ impl Asked<'_> {
     }
 }
 
-/// Sends the request and reads one whole answer; its status.
+/// Sends the request and reads one whole answer, which is valid: 200 or 404.
 fn one_answer(
     mut stream: Stream,
     asked: &Asked<'_>,
     until: Instant,
     ended: &mut dyn FnMut() -> bool,
-) -> Result<u16, Wrong> {
+) -> Result<(), Wrong> {
     stream.write_all(&asked.bytes()).map_err(broken)?;
     let mut answer = Vec::new();
     let mut buffer = [0; 16 << 10];
     loop {
         match stream.read(&mut buffer) {
             Ok(0) => {
-                return asked
-                    .whole(&answer, true)
-                    .unwrap_or_else(|| Err(asked.garbage(&answer)));
+                let status = asked.whole(&answer, true);
+                let status = status.unwrap_or_else(|| Err(asked.garbage(&answer)))?;
+                return valid(status, &answer);
             }
             Ok(count) => answer.extend_from_slice(&buffer[..count]),
             Err(error) => match error.kind() {
@@ -260,8 +259,8 @@ fn one_answer(
                 _ => return Err(broken(error)),
             },
         }
-        if let Some(outcome) = asked.whole(&answer, false) {
-            return outcome;
+        if let Some(status) = asked.whole(&answer, false) {
+            return valid(status?, &answer);
         }
         if answer.len() > ANSWER_MAX {
             return Err(Wrong::Found("an answer without an end".to_owned()));
@@ -277,6 +276,23 @@ fn one_answer(
             });
         }
     }
+}
+
+/// Refuses other statuses than 200 and 404, with what the service says to them.
+fn valid(status: u16, answer: &[u8]) -> Result<(), Wrong> {
+    /// Longest part of a body that is shown.
+    const SHOWN: usize = 200;
+    if matches!(status, 200 | 404) {
+        return Ok(());
+    }
+    let text = String::from_utf8_lossy(answer);
+    let body = text.split_once("\r\n\r\n").map_or("", |(_, body)| body);
+    let words: Vec<&str> = body.split_whitespace().collect();
+    let shown: String = words.join(" ").chars().take(SHOWN).collect();
+    Err(Wrong::Found(match shown.as_str() {
+        "" => format!("status {status}"),
+        shown => format!("status {status}: {shown}"),
+    }))
 }
 
 fn garbage(answer: &[u8]) -> Wrong {
@@ -385,6 +401,10 @@ mod tests {
         let found = "an answer that is not HTTP, beginning \"220 smtp\\r\\n\"";
         assert_eq!(check(&["220 smtp\r\n"; 1000]), no(found));
         assert_eq!(check(&["HTTP/1.1 503 No\r\n\r\n"; 1000]), no("status 503"));
+        assert_eq!(
+            check(&["HTTP/1.1 503 No\r\n\r\nno database\n"; 1000]),
+            no("status 503: no database")
+        );
         assert_eq!(check(&[""; 1000]), no("a connection closed without a byte"));
     }
 
