@@ -19,8 +19,8 @@ port of its own in PORT. Services that listen on 127.0.0.1 only (as root), or ig
 Of a service in a compose file the image (or what it is built of), the environment, the command,
 the port and volumes of this host (to be read only) are taken. What it depends on is started
 before it, from the same file, without limits, and reached by its name there; other volumes begin
-empty. Limits are those of the duel. A service that needs more is refused: start it yourself, and
-name it as a URL.
+empty. Limits are those of the duel. An image of its own in the same duel gets the same environment,
+command and volumes. A service that needs more is refused: start it yourself, and name it as a URL.
 
 Of a Deployment the image, the command, the arguments, the port, the limits, and the environment
 as far as it is written there or in ConfigMaps are read, and nothing is changed: copies run as

@@ -123,7 +123,8 @@ COPY program /program
 ENTRYPOINT [\"/program\"]
 ";
 
-/// Both containers of the compose file reach the third one by its name.
+/// A service of the compose file, and an image that is started like it, reach another service of
+/// that file by its name.
 #[test]
 fn services_of_a_compose_file_come_with_those_that_they_depend_on() {
     if std::env::var(SWITCH).is_err() {
@@ -140,7 +141,8 @@ fn services_of_a_compose_file_come_with_those_that_they_depend_on() {
     fs::copy(program(), world.path().join("program")).unwrap();
     let saved = world.out().with_file_name("saved");
     let arguments = format!(
-        "duel --get /item a=compose:web b=compose:web --compose {}/compose.yaml --runs 2 \
+        "duel --get /item a=compose:web b=image:bakeoff-compose/web:latest --compose {}/compose.yaml \
+         --runs 2 \
          --duration 1s --warm-up 1s --connections 4 --memory 64MiB --out OUT --save {}",
         world.path().display(),
         saved.display()

@@ -33,11 +33,11 @@ pub fn sentence(analysis: &Analysis<'_>) -> String {
             text.push('.');
             text
         }
-        [fair, bound]
-            if summary.unranked.is_empty() && fair.rows.len() == 1 && bound.rows.len() == 1 =>
-        {
+        [fair, bound] if summary.unranked.is_empty() && bound.rows.len() == 1 => {
             match summary.lower_bounds.as_slice() {
-                [one] => bounded(&fair.rows[0], &bound.rows[0], one),
+                [one] if one.is_higher() || fair.rows.len() == 1 => {
+                    bounded(&fair.rows[0], &bound.rows[0], one)
+                }
                 _ => incomparable(summary),
             }
         }

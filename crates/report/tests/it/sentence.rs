@@ -129,6 +129,15 @@ fn a_lower_bound_that_is_higher_is_a_comparison() {
             ": bound is host-bound, so its number is a lower bound.",
         ],
     );
+    check(
+        &[
+            bound("bound", 8000.0),
+            fair(),
+            contender("slow", 2000.0, 50.0),
+        ],
+        4,
+        &["bound serves at least ", " requests per second of fair ("],
+    );
     let unknown = "; which serves more is not known: bound is host-bound, so its number is a";
     check(
         &[bound("bound", 2000.0), fair()],

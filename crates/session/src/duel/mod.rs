@@ -134,7 +134,8 @@ impl Asked {
             port: found.port,
             ..duel.clone()
         };
-        let (duel, notes) = deployment::look_up(&duel).await?;
+        let (duel, of_deployments) = deployment::look_up(&duel).await?;
+        let notes = found.notes.into_iter().chain(of_deployments).collect();
         let (agreed, no_turns) = agreed(&duel, runtime).await?;
         Ok(Self {
             duel,

@@ -38,10 +38,14 @@ pub(crate) struct LookedUp {
     pub(crate) dependencies: Vec<Dependency>,
     /// The port on which all of them listen, where it is said.
     pub(crate) port: Option<u16>,
+    /// Notes for the user, a sentence each.
+    pub(crate) notes: Vec<String>,
 }
 
 /// Looks services up in a compose file: the one that is named, or the first of the usual names in a
-/// folder. Those that are built of something are built. `port` is the one that the user names.
+/// folder. Those that are built of something are built. Sides that are images of their own get the
+/// environment, the arguments and the volumes of the first service. `port` is the one that the user
+/// names.
 ///
 /// # Errors
 /// There is no such file or service, a service needs what it is not given, or an image cannot be
@@ -56,6 +60,7 @@ pub(crate) async fn look_up(
         sides: sides.to_vec(),
         dependencies: Vec::new(),
         port,
+        notes: Vec::new(),
     };
     let is_composed = |side: &DuelService| matches!(side.service, ServiceSource::Compose(_));
     if !sides.iter().any(is_composed) {
@@ -72,6 +77,7 @@ pub(crate) async fn look_up(
         folder,
         variable: &variable,
     };
+    let mut first: Option<(String, ServiceImage)> = None;
     for side in &mut found.sides {
         let ServiceSource::Compose(name) = &side.service else {
             continue;
@@ -94,15 +100,42 @@ pub(crate) async fn look_up(
         let own = composed.port.filter(|_| port.is_none());
         found.port = common_port(&side.name, own, found.port)?;
         let reference = image(&composed, name, folder).await?;
-        side.service = ServiceSource::Image(ServiceImage {
+        let image = ServiceImage {
             reference,
             entrypoint: Vec::new(),
             arguments: composed.arguments,
             env: composed.env,
             volumes: composed.volumes,
-        });
+        };
+        first.get_or_insert_with(|| (side.name.clone(), image.clone()));
+        side.service = ServiceSource::Image(image);
+    }
+    if let Some((name, image)) = first {
+        like_the_first(&mut found, sides, &name, &image);
     }
     Ok(found)
+}
+
+/// Starts the sides that are images of their own as the first service of the compose file is
+/// started, so that the image is the only difference.
+fn like_the_first(
+    found: &mut LookedUp,
+    wanted: &[DuelService],
+    first: &str,
+    started: &ServiceImage,
+) {
+    for (side, wanted) in found.sides.iter_mut().zip(wanted) {
+        if let ServiceSource::Image(own) = &wanted.service {
+            side.service = ServiceSource::Image(ServiceImage {
+                reference: own.reference.clone(),
+                ..started.clone()
+            });
+            found.notes.push(format!(
+                "{} gets the environment, the arguments and the volumes of {first}",
+                side.name
+            ));
+        }
+    }
 }
 
 /// The image of a service, built if need be.
