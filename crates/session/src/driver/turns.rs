@@ -34,9 +34,9 @@ pub(super) async fn play(
     let mut members = Vec::new();
     for (offset, one) in pending.iter().enumerate() {
         let case = driver.begin(one, place(offset), observer)?;
-        let mounted = start_member(&driver.parts, &case, observer).await;
+        let started = start_member(&driver.parts, &case, observer).await;
         let notes: Vec<String> = driver.unknown_requests().await.collect();
-        match mounted {
+        match started {
             Ok((instance, counted)) => members.push(SetMember {
                 case,
                 notes,
@@ -110,7 +110,7 @@ async fn load<'a>(
             };
             let account = loading.close(index);
             member
-                .stop_member(driver, account, Err(failure.into()), observer)
+                .stop(driver, account, Err(failure.into()), observer)
                 .await?;
         }
         if members.iter().all(|member| member.has_left) {
@@ -175,7 +175,7 @@ async fn leave_all(
             Some(failure) => Err(failure.into()),
         };
         member
-            .stop_member(driver, account.unwrap_or_default(), loaded, observer)
+            .stop(driver, account.unwrap_or_default(), loaded, observer)
             .await?;
     }
     Ok(())
@@ -191,7 +191,7 @@ impl<'a> SetMember<'a> {
     }
 
     /// Ends the run: the contender is looked at and stopped.
-    async fn stop_member(
+    async fn stop(
         &mut self,
         driver: &Driver<'_>,
         account: Account,
