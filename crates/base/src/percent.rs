@@ -4,8 +4,7 @@ use percent_encoding::{
     AsciiSet, CONTROLS, NON_ALPHANUMERIC, percent_decode_str, percent_encode, utf8_percent_encode,
 };
 
-/// Characters that must not stand in a request line. A percent sign may: it begins what is encoded
-/// already.
+/// Characters that must not stand in a request line. A percent sign may: it starts an encoding.
 const NOT_IN_A_LINE: &AsciiSet = &CONTROLS.add(b' ');
 
 /// Characters that must not stand in a URI either.
@@ -29,15 +28,15 @@ const NOT_PLAIN: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'*')
     .remove(b',');
 
-/// Path and query as people write them, made fit for a request line: `query=křemže` becomes what
-/// a browser would send, and what is encoded already stays. All that a request line can carry is
-/// left alone: `${name}` has a meaning of its own, and quotes are the service's business.
+/// Path and query as people write them, made fit for a request line: `query=křemže` becomes what a
+/// browser would send, and what is encoded already stays. All that a request line can carry is left
+/// alone: `${name}` is a variable, and quotes are the service's business.
 #[must_use]
 pub fn request_target(path_and_query: &str) -> String {
     utf8_percent_encode(path_and_query, NOT_IN_A_LINE).to_string()
 }
 
-/// As [`request_target`], and also without the characters that strict parsers of URIs refuse.
+/// Encodes like [`request_target`], and also the characters that strict parsers of URIs refuse.
 #[must_use]
 pub fn uri(path_and_query: &str) -> String {
     utf8_percent_encode(path_and_query, NOT_IN_A_URI).to_string()

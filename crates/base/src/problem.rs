@@ -1,11 +1,11 @@
-//! The error that is for people alone. An error that a caller branches on has a type of its own,
-//! and becomes one of these where no caller does any more.
+//! The error type for messages to users. An error that a caller branches on has a separate type,
+//! and becomes one of these where no caller branches on it any more.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// An error as it is told: the event, the remedies, and what shows it.
+/// An error as it is shown: the event, the remedies, and what shows it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Problem {
     message: String,
@@ -23,21 +23,21 @@ impl Problem {
         }
     }
 
-    /// The same problem with one more remedy.
+    /// Returns the problem with one more remedy.
     #[must_use]
     pub fn with_hint(mut self, hint: impl fmt::Display) -> Self {
         self.hints.push(hint.to_string());
         self
     }
 
-    /// The same problem with more remedies.
+    /// Returns the problem with more remedies.
     #[must_use]
     pub fn with_hints(mut self, hints: impl IntoIterator<Item = String>) -> Self {
         self.hints.extend(hints);
         self
     }
 
-    /// The same problem with what shows it: last lines of a log, say.
+    /// Returns the problem with its evidence, for example the last lines of a log.
     #[must_use]
     pub fn with_evidence(self, evidence: impl Into<String>) -> Self {
         Self {
@@ -46,7 +46,7 @@ impl Problem {
         }
     }
 
-    /// The same problem, its message after what it happened to: `prefix: message`.
+    /// Returns the problem with a prefix before its message: `prefix: message`.
     #[must_use]
     pub fn context(self, prefix: impl fmt::Display) -> Self {
         Self {

@@ -17,7 +17,7 @@ pub struct Random {
 }
 
 impl Random {
-    /// A generator at the beginning of the sequence that belongs to `seed`.
+    /// A generator at the start of the sequence that belongs to `seed`.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self { state: seed }
@@ -90,7 +90,7 @@ pub struct SharedRandom {
 }
 
 impl SharedRandom {
-    /// A generator at the beginning of the sequence that belongs to `seed`.
+    /// A generator at the start of the sequence that belongs to `seed`.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self {
@@ -107,7 +107,7 @@ impl SharedRandom {
         )
     }
 
-    /// A generator of one's own, with a sequence that begins at the next number of this one.
+    /// A separate generator, whose sequence starts at the next number of this one.
     #[must_use]
     pub fn split(&self) -> Random {
         Random::new(self.bits())

@@ -31,7 +31,7 @@ struct HelloReply {
     message: String,
 }
 
-/// Answers one call.
+/// Responds to one call.
 struct SayHello {
     rounds: u32,
 }

@@ -20,7 +20,7 @@ static ASKED: AtomicU32 = AtomicU32::new(0);
 /// Items so far, for its own metrics.
 static COUNTED: AtomicU32 = AtomicU32::new(0);
 
-/// Items that have a number of their own, so far.
+/// Items with a distinct number so far.
 static SENT: AtomicU32 = AtomicU32::new(0);
 
 /// Requests for the item from which on it is under load: checks ask less often.
@@ -37,7 +37,7 @@ fn main() -> ExitCode {
     };
     let port = std::env::var("PORT").unwrap_or_else(|_| "8080".to_owned());
     if std::env::var("BACKEND_DEAD").is_ok() {
-        eprintln!("the backend does not answer");
+        eprintln!("the backend does not respond");
         return ExitCode::from(3);
     }
     let address = match mode.as_str() {
@@ -60,7 +60,7 @@ fn main() -> ExitCode {
     };
     match listener.local_addr() {
         Ok(address) => println!("listening on {address}"),
-        Err(error) => eprintln!("cannot tell the port: {error}"),
+        Err(error) => eprintln!("cannot read the port: {error}"),
     }
     for stream in listener.incoming().flatten() {
         let mode = mode.clone();
@@ -69,7 +69,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Answers requests on one connection until it closes.
+/// Responds to requests on one connection until it closes.
 fn serve(mut stream: TcpStream, mode: &str) -> Option<()> {
     let mut reader = BufReader::new(stream.try_clone().ok()?);
     let mut hoard: Vec<Vec<u8>> = Vec::new();
@@ -152,7 +152,7 @@ fn item(mode: &str) -> String {
     format!("{{{number}\"name\":{}\"{}\"}}", space(mode), name(mode))
 }
 
-/// Its own metrics.
+/// The contender's own metrics.
 fn metrics() -> String {
     let counted = COUNTED.load(Ordering::Relaxed);
     format!(
@@ -175,7 +175,7 @@ fn is_silent(mode: &str) -> bool {
     mode == "logs-little" && under_load().is_some_and(|count| !count.is_multiple_of(10))
 }
 
-/// Whether the item is answered from memory.
+/// Whether the item is served from memory.
 fn has_cached(mode: &str) -> bool {
     mode == "caches" && under_load().is_some()
 }

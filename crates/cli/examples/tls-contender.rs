@@ -51,7 +51,7 @@ fn certificates(path: &str) -> Result<Vec<CertificateDer<'static>>, Box<dyn Erro
     Ok(found?)
 }
 
-/// Answers requests on one connection until it closes.
+/// Responds to requests on one connection until it closes.
 fn serve(stream: TcpStream, config: Arc<ServerConfig>) -> Option<()> {
     stream.set_nodelay(true).ok()?;
     let connection = ServerConnection::new(config).ok()?;

@@ -7,23 +7,23 @@ use bakeoff_base::problem::Problem;
 
 /// Everything asked for was done.
 pub(crate) const DONE: u8 = 0;
-/// It could not be done: bad usage or input, missing tool, full disk.
+/// The command could not be done: bad usage or input, missing tool, full disk.
 pub(crate) const ERROR: u8 = 1;
-/// A check failed, a contender could not be measured, or audited figures mislead.
+/// A check failed, a contender could not be measured, or audited numbers mislead.
 pub(crate) const CHECK_FAILED: u8 = 2;
-/// A condition given with `--fail-if` holds, or is undecided where that is to fail.
+/// A condition given with `--fail-if` holds, or is undecided where that must fail.
 pub(crate) const CONDITION: u8 = 3;
 /// A sitting (`--for`) is over, and runs are left for the next one.
 pub(crate) const LEFT: u8 = 4;
 /// Stopped by Ctrl-C or a termination signal.
 pub(crate) const INTERRUPTED: u8 = 130;
 
-/// The same for people, below the help of all commands.
+/// The exit statuses as help text, below the help of all commands.
 pub(crate) const HELP: &str = "\
 Exit status:
     0  everything asked for was done
     1  it could not be done: bad usage or input, missing tool, full disk
-    2  a check failed, a contender could not be measured, or audited figures mislead
+    2  a check failed, a contender could not be measured, or audited numbers mislead
     3  a condition given with --fail-if holds, or is undecided with --undecided fail
     4  the time of --for is over, and runs are left: --resume goes on
   130  stopped by Ctrl-C or a termination signal";

@@ -1,5 +1,5 @@
-//! Values on the command line and their meaning: clap reads each of them, so that a
-//! wrong one is refused with its flag before anything begins.
+//! Values on the command line and their meaning: clap reads each of them, so that a wrong one is
+//! refused with its flag before anything starts.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -19,7 +19,7 @@ use clap::ValueEnum;
 /// Where contenders run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RuntimeKind {
-    /// Local process in a cgroup of its own.
+    /// Local process in a separate cgroup.
     Process,
     /// Docker container.
     Docker,
@@ -43,9 +43,9 @@ impl From<RuntimeKind> for conditions::RuntimeKind {
 /// The effect of a condition that is undecided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Undecided {
-    /// It passes, and the summary says so.
+    /// The condition passes, and the summary says so.
     Pass,
-    /// It fails, as one that holds.
+    /// The condition fails, as one that holds.
     Fail,
 }
 

@@ -27,7 +27,7 @@ const WITHOUT_EFFECT: [&str; 17] = [
     "--ipv6",
 ];
 
-/// The same with a value after them.
+/// Options without effect that are followed by a value.
 const VALUE_WITHOUT_EFFECT: [&str; 6] = [
     "--connect-timeout",
     "--max-time",
@@ -90,7 +90,7 @@ struct Command {
 /// curl itself.
 ///
 /// # Errors
-/// Says which option cannot be taken, or what is no command line.
+/// Says which option cannot be taken, or that this is not a command line.
 pub fn read(text: &str) -> Result<Operation, Problem> {
     // A shell continues the line after a backslash.
     let line = text.replace("\\\r\n", " ").replace("\\\n", " ");

@@ -15,9 +15,9 @@ use url::Url;
 use crate::requests::{Described, Operation, RequestSource};
 use file::{Entry, File};
 
-/// The first status that is no success.
+/// The first status that is not a success.
 const FAILURE: u16 = 400;
-/// "Not modified" answers a condition that is not sent here.
+/// "Not modified" responds to a condition that is not sent here.
 const NOT_MODIFIED: u16 = 304;
 const OK: u16 = 200;
 
@@ -73,7 +73,7 @@ const SECRET_WHOLE: [&str; 5] = ["auth", "key", "sid", "sig", "x-auth"];
 /// The part of a recording that is taken.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Choice {
-    /// The host whose requests are taken; the one that was asked most when absent.
+    /// The host whose requests are taken; absent: the one with the most requests.
     pub host: Option<String>,
     /// Copy credentials, too.
     pub secrets: bool,
@@ -86,7 +86,7 @@ pub struct Choice {
 /// # Errors
 /// It is none, or has no request to the host that is named.
 pub fn read(text: &str, choice: &Choice) -> Result<Described, Problem> {
-    // Some programs begin their files with a byte order mark.
+    // Some programs start their files with a byte order mark.
     let text = text.trim_start_matches('\u{feff}');
     let file: File = serde_json::from_str(text)
         .map_err(|error| format!("no recording in the format HAR: {error}"))?;
@@ -141,7 +141,7 @@ struct Exchange<'a> {
 }
 
 impl<'a> Exchange<'a> {
-    /// Refuses what is no HTTP, has no response, or was a file.
+    /// Refuses what is not HTTP, has no response, or was a file.
     fn of(entry: &'a Entry) -> Result<Self, LeftOut> {
         let method = entry.request.method.to_ascii_uppercase();
         let is_method = !method.is_empty() && method.bytes().all(|b| b.is_ascii_uppercase());
@@ -151,7 +151,7 @@ impl<'a> Exchange<'a> {
             return Err(LeftOut {
                 request: "a request".to_owned(),
                 why: SkipReason::Other,
-                detail: "it is no HTTP".to_owned(),
+                detail: "it is not HTTP".to_owned(),
             });
         };
         let name = url.host_str().unwrap_or_default();
@@ -208,7 +208,7 @@ impl<'a> Exchange<'a> {
             _ => {}
         }
         if self.status >= FAILURE {
-            let detail = format!("it was answered with {}", self.status);
+            let detail = format!("its response status was {}", self.status);
             return Err(left_out(SkipReason::Failed, &detail));
         }
         let mut names = self.url.query_pairs().map(|(name, _)| name.into_owned());
@@ -274,7 +274,7 @@ impl<'a> Exchange<'a> {
                 form.extend_pairs(params.iter().map(|pair| (&pair.name, &pair.value)));
                 Ok(form.finish())
             }
-            false => Err("its body is no text"),
+            false => Err("its body is not text"),
         }
     }
 
@@ -298,7 +298,7 @@ pub(crate) fn is_of_the_request(name: &str) -> bool {
     !name.starts_with(':') && !name.starts_with("sec-") && !NOT_OF_THE_REQUEST.contains(&name)
 }
 
-/// The host that is meant: named, or asked most for what is no file.
+/// The host that is meant: named, or the one with the most requests for what is not a file.
 fn host(exchanges: &[Exchange<'_>], choice: &Choice) -> Result<String, Problem> {
     let mut hosts: Vec<(&str, usize)> = Vec::new();
     for exchange in exchanges {
@@ -598,9 +598,9 @@ mod tests {
             described.left_out,
             [
                 "GET /a.png: image/png",
-                "a request: it is no HTTP",
+                "a request: it is not HTTP",
                 "GET /collect: to other.example",
-                "GET /gone: it was answered with 404",
+                "GET /gone: its response status was 404",
                 "DELETE /items/1: it may change data",
             ]
         );
@@ -612,7 +612,7 @@ mod tests {
                 "left out: 1 static file (image/png)",
                 "left out: 1 to other hosts (other.example); --host takes another",
                 "left out: 1 that may change data; --writes takes them",
-                "left out: 1 that failed (it was answered with 404)",
+                "left out: 1 that failed (its response status was 404)",
             ]
         );
     }

@@ -1,5 +1,5 @@
 //! Requests out of a file of HTTP requests (`.http`, `.rest`), as editors send them: requests
-//! between lines that begin with `###`, variables as `@name = value` and `{{name}}`. Pure.
+//! between lines that start with `###`, variables as `@name = value` and `{{name}}`. Pure.
 
 use std::collections::BTreeMap;
 
@@ -126,7 +126,7 @@ fn request_line(number: usize, line: &str) -> Result<(String, String), Problem> 
         None if first.starts_with('/') || first.contains("://") => ("GET", first),
         _ => {
             return Err(format!(
-                "line {number}: {line:?} is no request; write \
+                "line {number}: {line:?} is not a request; write \
                  `GET /path` or `GET http://host/path`"
             )
             .into());
@@ -215,7 +215,7 @@ mod tests {
         for (text, expect) in [
             ("", "no request"),
             ("###\n\n###\n", "no request"),
-            ("\nFETCH /a", "line 2: \"FETCH /a\" is no request"),
+            ("\nFETCH /a", "line 2: \"FETCH /a\" is not a request"),
             ("GET {{host}}/a", "line 1: {{host}}"),
             ("GET /a\nplain", "line 2: no colon"),
             ("POST /a\n\n< body.json", "line 1: a body out of a file"),

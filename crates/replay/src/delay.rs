@@ -1,4 +1,4 @@
-//! How long the replay backend waits before it answers, and a timer fine enough for that.
+//! The delays of the replay backend, and a timer fine enough for them.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -13,7 +13,7 @@ use tokio::sync::oneshot;
 /// Longest exponential delay in means: beyond it lies one in 10^8, which would only be a hang.
 const MEANS_MAX: f64 = 18.0;
 
-/// The same for log-normal delays, in standard deviations of the logarithm.
+/// Longest log-normal delay, in standard deviations of the logarithm.
 const DEVIATIONS_MAX: f64 = 5.6;
 
 /// Draws delays and waits for them.
@@ -101,8 +101,8 @@ impl Ord for Alarm {
     }
 }
 
-/// Wakes all waiting responses in time. A thread of its own because tokio's timer has whole
-/// milliseconds and a backend answers in tenths of one.
+/// Wakes all waiting responses in time. A separate thread, because tokio's timer has whole
+/// milliseconds and a backend responds in tenths of one.
 fn ring(alarms: &Receiver<Alarm>) {
     let mut waiting: BinaryHeap<Reverse<Alarm>> = BinaryHeap::new();
     loop {

@@ -1,4 +1,4 @@
-//! When two requests are the same to the replay backend: a canonical text of a request.
+//! The key of a recorded request: a canonical text, equal for requests that mean the same.
 //!
 //! Clients write the same question in different ways: parameters in another order, commas encoded
 //! or not, keys of a JSON body sorted or not. All of that is taken out here. Headers do not
@@ -24,7 +24,7 @@ pub struct RequestKey {
 }
 
 impl RequestKey {
-    /// The key of a request as it came.
+    /// The key of a request as it was received.
     #[must_use]
     pub fn of(method: &str, target: &str, body: &[u8]) -> Self {
         Self {

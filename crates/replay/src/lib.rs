@@ -1,5 +1,5 @@
-//! The replay backend, which answers recorded exchanges from memory, and the proxy that records
-//! them. A crate of its own, because it is part of every measurement and so is always compiled with
+//! The replay backend, which serves recorded exchanges from memory, and the proxy that records
+//! them. A separate crate, because it is part of every measurement and so is always compiled with
 //! full optimisation. It knows neither processes nor contenders.
 
 mod delay;

@@ -26,8 +26,8 @@ use tokio::net::{TcpListener, TcpStream};
 use crate::key::RequestKey;
 use crate::recording::{HEADERS, Recorded, Recording, RecordingError};
 
-/// Answers above this many bytes are worth a word: every replay sends them, and the repository
-/// keeps them.
+/// Responses above this many bytes get a warning: every replay sends them, and the repository keeps
+/// them.
 const LARGE_BYTES: usize = 256 << 10;
 
 /// How often new exchanges are written: what a killed session loses at most.
@@ -53,7 +53,7 @@ pub struct RecordSummary {
     pub exchanges: usize,
     /// Exchanges that were not in it before.
     pub new: usize,
-    /// Warnings, one sentence each: large answers, failures of the backend.
+    /// Warnings, one sentence each: large responses, failures of the backend.
     pub notes: Vec<String>,
 }
 
@@ -174,7 +174,7 @@ fn notes(state: &State) -> Vec<String> {
         .recording
         .exchanges()
         .filter(|(_, recorded)| recorded.body.len() > LARGE_BYTES)
-        .map(|(key, recorded)| format!("{key}: an answer of {} kB", recorded.body.len() / 1000));
+        .map(|(key, recorded)| format!("{key}: a response of {} kB", recorded.body.len() / 1000));
     let failures = state
         .failures
         .iter()
@@ -193,7 +193,7 @@ async fn connection(stream: TcpStream, upstream: SocketAddr, log: Arc<Log>) {
         let line = Arc::clone(&line);
         async move { line.pass_on(request).await }
     });
-    // What goes wrong on a connection is the client's to see.
+    // The client reports errors of a connection.
     let _ = server::Builder::new()
         .auto_date_header(false)
         .serve_connection(TokioIo::new(stream), service)
@@ -222,7 +222,7 @@ impl Line {
         if let Ok(uri) = target.parse() {
             parts.uri = uri;
         }
-        // Recordings hold plain bodies: compressed ones would answer clients that cannot read them.
+        // Recordings hold plain bodies: compressed ones would go to clients that cannot read them.
         parts.headers.remove(ACCEPT_ENCODING);
         for name in [CONNECTION, TRANSFER_ENCODING, CONTENT_LENGTH, EXPECT] {
             parts.headers.remove(name);
@@ -242,7 +242,7 @@ impl Line {
                 Ok(passed_back(parts, body))
             }
             Err(problem) => {
-                let what = format!("{key}: the backend did not answer: {problem}");
+                let what = format!("{key}: the backend did not respond: {problem}");
                 *self.log.state().failures.entry(what).or_default() += 1;
                 Ok(bad_gateway(problem.message()))
             }
@@ -309,7 +309,7 @@ fn passed_back(mut parts: hyper::http::response::Parts, body: Bytes) -> Response
 }
 
 fn bad_gateway(message: &str) -> Response<Full<Bytes>> {
-    let text = serde_json::json!({ "error": "the backend did not answer", "reason": message });
+    let text = serde_json::json!({ "error": "the backend did not respond", "reason": message });
     let mut response = Response::new(Full::new(Bytes::from(text.to_string())));
     *response.status_mut() = StatusCode::BAD_GATEWAY;
     let json = HeaderValue::from_static("application/json");

@@ -1,4 +1,4 @@
-//! Recorded exchanges: what was asked, what the real backend answered, how long it took.
+//! Recorded exchanges: each request, the response of the real backend, and how long it took.
 //!
 //! A recording is a file of JSON Lines, one exchange a line, sorted by request, so that two
 //! recordings differ where the exchanges do (`docs/FORMAT.md`).
@@ -18,10 +18,10 @@ use crate::key::RequestKey;
 /// Most durations kept of one exchange: enough for a distribution, few enough to read.
 pub const DURATIONS_MAX: usize = 32;
 
-/// Headers of an answer that are kept. The others are the connection's, or nothing reads them.
+/// Headers of a response that are kept. The others are the connection's, or nothing reads them.
 pub(crate) const HEADERS: [&str; 3] = ["content-type", "location", "x-elastic-product"];
 
-/// One recorded answer.
+/// One recorded response.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Recorded {
     /// The status.
@@ -87,10 +87,10 @@ struct Line {
     status: u16,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     headers: BTreeMap<String, String>,
-    /// As text, so that the answer is byte for byte what the backend sent.
+    /// As text, so that the response is byte for byte what the backend sent.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     body: String,
-    /// Instead of `body`, where that is no UTF-8.
+    /// Instead of `body`, where that is not UTF-8.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     body_base64: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -98,11 +98,11 @@ struct Line {
 }
 
 impl Recording {
-    /// Reads a file, or all `*.jsonl` files of a folder in the order of their names. Where two
-    /// answer the same request, the first one counts.
+    /// Reads a file, or all `*.jsonl` files of a folder in the order of their names. Where two are
+    /// for the same request, the first one counts.
     ///
     /// # Errors
-    /// Something cannot be read, a line is no exchange, or there is no exchange at all.
+    /// Something cannot be read, a line is not an exchange, or there is no exchange at all.
     pub fn read(path: &Path) -> Result<Self, RecordingError> {
         let mut recording = Self::default();
         for file in files(path)? {
@@ -131,9 +131,9 @@ impl Recording {
         Ok(())
     }
 
-    /// Adds an exchange and says whether the recording has changed. The answer that is there is
+    /// Adds an exchange and says whether the recording has changed. The response that is there is
     /// kept, unless it was the failure of a server (5xx) and this one is not: recordings stay the
-    /// same where nothing new was seen, although times and identities in answers differ.
+    /// same where nothing new was seen, although times and identities in responses differ.
     pub fn add(&mut self, key: RequestKey, new: Recorded) -> bool {
         let Some(old) = self.exchanges.get_mut(&key) else {
             self.exchanges.insert(key, new);

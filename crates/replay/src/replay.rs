@@ -1,8 +1,8 @@
-//! The replay backend: answers recorded exchanges from memory, over HTTP/1.1.
+//! The replay backend: serves recorded exchanges from memory, over HTTP/1.1.
 //!
-//! It takes the real backend out of a measurement: an answer costs it a few microseconds, and a
-//! delay is chosen, not suffered. It is no stub: what was not recorded is answered 501 and noted,
-//! never made up.
+//! It takes the real backend out of a measurement: a response costs it a few microseconds, and its
+//! delay is configured. It is not a stub: a request that was not recorded gets status 501 and a
+//! note, never an invented response.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -34,25 +34,25 @@ use crate::key::RequestKey;
 use crate::recording::{Recorded, Recording};
 use crate::request_count::Answered;
 
-/// How often the same unknown request is noted at most: each run learns of its own ones, and a
-/// loaded contender does not fill the disk.
+/// How often the same unknown request is noted at most: each run notes its own, and a loaded
+/// contender does not fill the disk.
 const NOTE_EVERY: Duration = Duration::from_secs(1);
 
-/// Different unknown requests that are listed; the others are answered, but not noted.
+/// Different unknown requests that are listed; the others get a response, but no note.
 const UNKNOWN_MAX: usize = 1000;
 
 /// Pause after a connection could not be accepted, for want of file descriptors mostly.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
 
-/// How the replay backend answers.
+/// How the replay backend responds.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ReplayOptions {
-    /// How it answers.
+    /// How it responds.
     pub settings: ReplaySettings,
     /// Unknown requests are appended here, one JSON string a line.
     pub unknown: Option<PathBuf>,
-    /// A Unix socket to be made here tells each client how many requests have been
-    /// answered, as a decimal number.
+    /// The path of a Unix socket to make, which sends each client the number of completed requests
+    /// as a decimal number.
     pub count: Option<PathBuf>,
     /// Seed of the delays.
     pub seed: u64,
@@ -76,7 +76,7 @@ struct Shelf {
     queue: Option<Arc<Semaphore>>,
 }
 
-/// An answer ready to be sent.
+/// A response ready to be sent.
 #[derive(Debug)]
 struct Stored {
     status: StatusCode,
@@ -92,7 +92,7 @@ impl Replay {
     ///
     /// # Errors
     /// The address cannot be listened on, the file for unknown requests cannot be written, or the
-    /// socket that tells the count cannot be made.
+    /// socket for the count cannot be made.
     pub async fn bind(
         recording: &Recording,
         listen: SocketAddr,
@@ -154,7 +154,7 @@ async fn connection(stream: TcpStream, shelf: Arc<Shelf>) {
         let shelf = Arc::clone(&shelf);
         async move { shelf.answer(request).await }
     });
-    // What goes wrong on a connection is the client's to see; it cannot be reported here.
+    // The client reports errors of a connection; they cannot be reported here.
     let _ = http1::Builder::new()
         .auto_date_header(false)
         .pipeline_flush(true)
@@ -227,7 +227,7 @@ fn takes_gzip(headers: &HeaderMap) -> bool {
     })
 }
 
-/// A body as Elasticsearch compresses it unless told otherwise: level 3. `None` without a body.
+/// A body as Elasticsearch compresses it by default: level 3. `None` without a body.
 fn compressed(body: &[u8]) -> Option<Bytes> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::new(3));
     encoder.write_all(body).ok()?;
@@ -243,7 +243,7 @@ impl Stored {
         });
         let mut headers: HeaderMap = pairs.collect();
         if key.method != Method::HEAD.as_str() {
-            // The server counts the bytes itself; only an answer without them has to say.
+            // The server counts the bytes itself; only a response without them has to say so.
             headers.remove(CONTENT_LENGTH);
         }
         Self {

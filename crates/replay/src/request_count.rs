@@ -1,5 +1,5 @@
-//! How many requests the replay backend has answered, told over a Unix socket of its own: over its
-//! port the question would wait behind the contender's.
+//! The number of requests that the replay backend has completed, served over a separate Unix
+//! socket: on its port the query would wait behind the contender's requests.
 
 use std::io::{self, Write as _};
 use std::os::unix::net::UnixListener;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-/// Requests answered up to now.
+/// Requests completed up to now.
 #[derive(Debug, Clone, Default)]
 pub struct Answered(Arc<AtomicU64>);
 
@@ -18,7 +18,7 @@ impl Answered {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Tells each client of a socket at `path` the count, as long as the process lives.
+    /// Sends each client of a socket at `path` the count, as long as the process lives.
     ///
     /// # Errors
     /// The socket cannot be made.

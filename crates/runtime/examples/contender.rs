@@ -1,7 +1,7 @@
 //! A contender that does what the tests ask of it, well or badly, and the shim that starts it.
 //!
 //! It is an example because a test cannot re-execute itself as another program, and a library
-//! publishes no binary of its own.
+//! publishes no binaries.
 
 use std::error::Error;
 use std::io::{Read, Write};
@@ -115,8 +115,8 @@ fn limits(address: &str) -> Outcome {
     serve(address, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
 }
 
-/// A session that starts a contender with a child of its own and is then killed by the test.
-/// `kind` is `unlimited`, without groups, or `networks`, with a network of the contender's own.
+/// A session that starts a contender which has a child, and is then killed by the test. `kind` is
+/// `unlimited`, without groups, or `networks`, with a separate network for the contender.
 fn session(base: PathBuf, port: u16, kind: &str) -> Outcome {
     let shim = env::current_exe()?;
     let options = ProcessOptions {

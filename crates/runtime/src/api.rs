@@ -34,7 +34,8 @@ pub struct StartSpec {
     /// The command with every placeholder resolved; for a container, as seen inside the image, and
     /// empty where the image's own entry point is meant.
     pub command: Vec<String>,
-    /// The complete environment: only `PATH`, `HOME`, `LANG` and `TMPDIR` are inherited beside it.
+    /// The complete environment: only `PATH`, `HOME`, `LANG` and `TMPDIR` are inherited in
+    /// addition.
     pub env: BTreeMap<String, String>,
     /// Replace the arguments of the image's entry point; empty to leave them as they are.
     pub arguments: Vec<String>,
@@ -46,7 +47,7 @@ pub struct StartSpec {
     pub cores: Vec<usize>,
     /// The port on which it will listen.
     pub port: u16,
-    /// The path asked until the first valid answer (200 or 404) comes.
+    /// The path asked until the first valid response (200 or 404).
     pub ready_path: String,
     /// How long that may take.
     pub start_timeout: Duration,
@@ -132,14 +133,14 @@ pub trait Instance: Send + Sync {
         Wire::default()
     }
 
-    /// Waits for the first valid answer on the ready path. Call it once, right after the start:
+    /// Waits for the first valid response on the ready path. Call it once, right after the start:
     /// its polling is what times the start.
     ///
     /// # Errors
-    /// The group exited, nothing listened, or what answered was not HTTP.
+    /// The group exited, nothing listened, or the response was not HTTP.
     fn await_ready(&mut self, limit: Duration) -> BoxFuture<'_, Result<Startup, ReadyError>>;
 
-    /// Returns the cost of the group so far, and the times of the cores under it. A figure that
+    /// Returns the cost of the group so far, and the times of the cores under it. A value that
     /// cannot be read is absent.
     fn sample(&self) -> BoxFuture<'_, Sampled>;
 
@@ -214,13 +215,13 @@ impl fmt::Display for ExitInfo {
 /// How a stop went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StopReport {
-    /// It ended by itself within the grace, after it was asked to.
+    /// Whether it ended by itself within the grace period, after the request to end.
     pub graceful: bool,
     /// From the request to the end.
     pub took: Duration,
     /// How it ended.
     pub exit: ExitInfo,
-    /// It had to be killed.
+    /// Whether it had to be killed.
     pub killed: bool,
 }
 
@@ -234,7 +235,7 @@ pub enum StartError {
         label: String,
         /// The port.
         port: u16,
-        /// Who listens there, where that can be found out.
+        /// The process that listens there, where that can be found out.
         listener: Option<String>,
     },
     /// Its command names no program.
@@ -308,8 +309,8 @@ pub enum ReadyError {
         /// Last lines of its log.
         log: String,
     },
-    /// Something accepted connections, and no valid answer came.
-    #[error("{label}: no valid answer after {} s: {found}", .limit.as_secs_f64())]
+    /// Something accepted connections, and no valid response came.
+    #[error("{label}: no valid response after {} s: {found}", .limit.as_secs_f64())]
     NoAnswer {
         /// The group.
         label: String,

@@ -1,4 +1,4 @@
-//! How far the clock of another machine is ahead of this one's.
+//! The offset of another machine's clock from this one's.
 
 use std::time::Instant;
 
@@ -6,7 +6,7 @@ use bakeoff_model::load::ClockOffset;
 
 use crate::ready::wall_ns;
 
-/// Questions for the time; the quickest reply tells the offset best.
+/// Questions for the time; the quickest reply gives the best offset.
 const QUESTIONS: u32 = 15;
 
 /// Asks for the wall clock of another machine several times. The reply was written at some moment

@@ -1,4 +1,4 @@
-//! What a dynamically linked program needs beside it in an image that has nothing else: its
+//! The files that a dynamically linked program needs in an image that has nothing else: its
 //! interpreter, without which the kernel says that the program itself is missing, and libraries.
 
 use std::fs;
@@ -59,7 +59,7 @@ fn parse(listed: &str) -> io::Result<Vec<PathBuf>> {
 }
 
 /// The interpreter that a program wants, such as `/lib64/ld-linux-x86-64.so.2`; `None` for one that
-/// is linked statically and for whatever is no program of a 64-bit machine.
+/// is linked statically and for what is not a program of a 64-bit machine.
 pub(crate) fn interpreter(program: &Path) -> Option<String> {
     let bytes = fs::read(program).ok()?;
     let header = FileHeader64::<Endianness>::parse(bytes.as_slice()).ok()?;

@@ -112,8 +112,8 @@ impl Instance for ExternalInstance {
         self.wire.clone()
     }
 
-    /// The service has long been started, so only the two moments of the wait are given; the
-    /// figure to quote stays 0.
+    /// The service has long been started, so only the two moments of the wait are given; the value
+    /// to quote stays 0.
     fn await_ready(&mut self, limit: Duration) -> BoxFuture<'_, Result<Startup, ReadyError>> {
         let (shared, address, asked_ns) = (Arc::clone(&self.shared), self.address, self.asked_ns);
         let spoken = self.wire.spoken();

@@ -1,10 +1,10 @@
 //! The first call of gRPC to a service that starts: a few frames of HTTP/2 (RFC 9113) as bytes, so
-//! that asking adds nothing to the time that is measured. Any response is one: an unknown method is
-//! answered as well. It has an empty message: some services answer no call without one.
+//! that asking adds nothing to the time that is measured. Any response counts, also that to an
+//! unknown method. The call has an empty message: some services respond to no call without one.
 
 use bakeoff_base::problem::Problem;
 
-/// The beginning of every connection.
+/// The first bytes of every connection.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 const DATA: u8 = 0;
@@ -51,10 +51,10 @@ pub(crate) fn response(mut bytes: &[u8]) -> Result<bool, Problem> {
     while let Some((head, rest)) = bytes.split_at_checked(FRAME_HEAD) {
         let length = u32::from_be_bytes([0, head[0], head[1], head[2]]);
         let stream = u32::from_be_bytes([head[5] & 0x7f, head[6], head[7], head[8]]);
-        // A service begins with its settings.
+        // A service starts with its settings.
         if is_first && (head[3] != SETTINGS || stream != 0) {
             let begin = String::from_utf8_lossy(&bytes[..bytes.len().min(60)]);
-            return Err(format!("an answer that is not HTTP/2, beginning {begin:?}").into());
+            return Err(format!("a response that is not HTTP/2, starting with {begin:?}").into());
         }
         is_first = false;
         let length = usize::try_from(length).unwrap_or(usize::MAX);

@@ -1,5 +1,5 @@
 //! Description of the host, as far as it matters to a measurement. Facts that the host does not
-//! tell are absent.
+//! report are absent.
 
 pub mod topology;
 
@@ -43,7 +43,7 @@ pub fn name() -> String {
     read("/proc/sys/kernel/hostname").unwrap_or_default()
 }
 
-/// Reads what each core did since the boot; `None` where it is not told.
+/// Reads what each core did since the boot; `None` where it is not reported.
 #[must_use]
 pub fn time() -> Option<HostTime> {
     let own = Stat::of(std::process::id())?;
@@ -126,7 +126,7 @@ fn mitigations(dir: &Path) -> BTreeMap<String, String> {
 }
 
 /// A container shows itself by its files, a virtual machine by the CPU's flag and, where the
-/// firmware tells, its name.
+/// firmware reports it, its name.
 fn virtualisation(cpuinfo: &str) -> Option<String> {
     let mut found = Vec::new();
     for (path, name) in [("/.dockerenv", "docker"), ("/run/.containerenv", "podman")] {

@@ -1,5 +1,5 @@
-//! One request over HTTP, for functional checks: a connection of its own each time, so that
-//! a check says something about a server and not about an earlier connection.
+//! One request over HTTP, for functional checks: on a new connection each time, so that a check
+//! says something about a server and not about an earlier connection.
 
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
@@ -28,10 +28,10 @@ const BODY_MAX: usize = 64 << 20;
 /// The trailer with the status of a call of gRPC; of a call without a message it is a header.
 const GRPC_STATUS: &str = "grpc-status";
 
-/// Why there was no answer.
+/// Why there was no response.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AskError {
-    /// No valid answer: not connected, reset, cut short, not HTTP, too late.
+    /// No valid response: not connected, reset, cut short, not HTTP, too late.
     #[error("{0}")]
     NoAnswer(String),
     /// The question itself is not HTTP.
@@ -52,11 +52,11 @@ pub struct HttpRequest<'a> {
     pub body: &'a [u8],
 }
 
-/// Asks once on a fresh connection, over plain HTTP/1.1; the answer's header names are in lower
+/// Asks once on a fresh connection, over plain HTTP/1.1; the response's header names are in lower
 /// case.
 ///
 /// # Errors
-/// No whole answer came in time, or the question is not HTTP.
+/// No whole response came in time, or the request is not HTTP.
 pub async fn ask(
     address: SocketAddr,
     method: &str,
@@ -74,11 +74,11 @@ pub async fn ask(
     ask_over(&Spoken::default(), address, question, timeout).await
 }
 
-/// Asks as [`ask`] does, in what the service speaks. A call of gRPC has the body of a request as it
-/// is sent, and its trailers are among the headers of the answer.
+/// Asks as [`ask`] does, by the protocol of the service. A call of gRPC has the body of a request
+/// as it is sent, and its trailers are among the headers of the response.
 ///
 /// # Errors
-/// No whole answer came in time, the question is not HTTP, or TLS cannot be set up.
+/// No whole response came in time, the request is not HTTP, or TLS cannot be set up.
 pub async fn ask_over(
     spoken: &Spoken,
     address: SocketAddr,
@@ -116,7 +116,7 @@ pub async fn ask_over(
     let answer = tokio::time::timeout(timeout, asking).await;
     answer.unwrap_or_else(|_| {
         Err(AskError::NoAnswer(format!(
-            "no answer within {} s",
+            "no response within {} s",
             timeout.as_secs_f64()
         )))
     })

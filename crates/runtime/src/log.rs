@@ -1,5 +1,5 @@
-//! The log of a process group: its beginning on the disk, its end in memory. A service that logs
-//! each request would fill the disk in one run; nothing reads the millions of lines in between.
+//! The log of a process group: its start on the disk, its end in memory. A service that logs each
+//! request would fill the disk in one run; nothing reads the millions of lines in between.
 
 use std::collections::VecDeque;
 use std::fs::{self, File};
@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Most that is read of a log, bytes.
 pub(crate) const TAIL_BYTES: u64 = 64 << 10;
 
-/// Most that is written of the beginning of a log, bytes.
+/// Most that is written of the start of a log, bytes.
 const HEAD_BYTES: u64 = 4 << 20;
 
 /// Lines of a log that a message shows.
@@ -33,7 +33,7 @@ struct Sink {
 }
 
 impl Log {
-    /// Begins an empty log, with the folders above it.
+    /// Creates an empty log, with the folders above it.
     pub(crate) fn create(path: &Path) -> io::Result<Self> {
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder)?;
@@ -115,7 +115,7 @@ pub(crate) fn tail(path: &Path) -> String {
     read().unwrap_or_default()
 }
 
-/// A piece of a log as text, without the broken line that it begins with when it is `cut`.
+/// A piece of a log as text, without the broken line that it starts with when it is `cut`.
 fn from_whole_line(bytes: &[u8], cut: bool) -> String {
     let text = String::from_utf8_lossy(bytes).into_owned();
     match text.split_once('\n') {
@@ -127,7 +127,7 @@ fn from_whole_line(bytes: &[u8], cut: bool) -> String {
 /// Most that is read of a file that a contender writes, bytes.
 const FILE_BYTES: u64 = 16 << 20;
 
-/// The beginning of a file that a contender writes, which may be of any size.
+/// The start of a file that a contender writes, which may be of any size.
 pub(crate) fn file_begin(path: &Path) -> Option<String> {
     let mut bytes = Vec::new();
     let file = File::open(path).ok()?;

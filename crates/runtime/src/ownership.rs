@@ -1,4 +1,4 @@
-//! Whose things are whose on an engine or in a cluster, which may serve several hosts: labels with
+//! The owners of objects on an engine or in a cluster, which may serve several hosts: labels with
 //! the session's process, by which a later session knows that this one is dead.
 
 use std::collections::HashMap;

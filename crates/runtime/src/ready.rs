@@ -1,4 +1,4 @@
-//! Awaits the first valid answer of a service, and times how it came there.
+//! Awaits the first valid response of a service, and times the steps to it.
 //!
 //! The client is its own few lines of HTTP/1.1 over a blocking socket: what it adds to the time
 //! that it takes is a few microseconds, and nothing has to be warmed up. Checks use
@@ -19,17 +19,18 @@ use crate::first_call;
 /// half millisecond that start-up times are resolved to.
 const POLL: Duration = Duration::from_micros(350);
 
-/// Pause after an answer that is not valid: who says 503 is not asked 2000 times a second.
+/// Pause after a response that is not valid: a service with status 503 is not asked 2000 times a
+/// second.
 const POLL_ANSWERED: Duration = Duration::from_millis(5);
 
 /// How long a read waits before `ended` is asked again.
 const READ_SLICE: Duration = Duration::from_millis(20);
 
 /// First patience with an accepted connection; doubled each time. A service may accept before it
-/// can answer, and lose the connections of that time.
+/// can respond, and lose the connections of that time.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Longest answer that is read.
+/// Longest response that is read.
 const ANSWER_MAX: usize = 16 << 20;
 
 /// The moments that were reached, in monotonic ns as [`monotonic_ns`] gives them.
@@ -37,7 +38,7 @@ const ANSWER_MAX: usize = 16 << 20;
 pub struct Answered {
     /// When the first connection was accepted.
     pub listened_ns: u64,
-    /// When the first valid answer (200 or 404) was complete.
+    /// When the first valid response (200 or 404) was complete.
     pub answered_ns: u64,
 }
 
@@ -48,7 +49,7 @@ pub enum Unanswered {
     Ended,
     /// No connection was accepted within the limit.
     NoListener,
-    /// Connections were accepted; this came instead of a valid answer, last.
+    /// Connections were accepted; the last response that was not valid.
     NoAnswer(String),
 }
 
@@ -66,12 +67,12 @@ pub(crate) fn wall_ns() -> u64 {
     u64::try_from(now.tv_sec).unwrap_or(0) * 1_000_000_000 + u64::try_from(now.tv_nsec).unwrap_or(0)
 }
 
-/// Asks `path` of `address`, in what it speaks, every 0.5 ms at least until a valid answer comes:
-/// 200 or 404, or any response to a call of gRPC. `ended` is asked between the attempts and must
-/// not block. Blocking: run it on a thread for blocking work.
+/// Asks `path` of `address`, by its protocol, every 0.5 ms at least until a valid response: 200 or
+/// 404, or any response to a call of gRPC. `ended` is asked between the attempts and must not
+/// block. Blocking: run it on a thread for blocking work.
 ///
 /// # Errors
-/// No valid answer came within the limit, or `ended` said that none will.
+/// No valid response came within the limit, or `ended` said that none will.
 pub fn await_answer(
     address: SocketAddr,
     path: &str,
@@ -196,7 +197,7 @@ enum Wrong {
 struct Asked<'a> {
     host: &'a str,
     path: &'a str,
-    /// It is a call of gRPC.
+    /// Whether it is a call of gRPC.
     is_call: bool,
 }
 
@@ -214,7 +215,7 @@ impl Asked<'_> {
         format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n{lines}").into_bytes()
     }
 
-    /// Returns what an answer that is not whole is.
+    /// Returns the error for a response that is not whole.
     fn garbage(&self, answer: &[u8]) -> Wrong {
         match self.is_call && !answer.is_empty() {
             true => Wrong::Found("HTTP/2, and no response to the call".to_owned()),
@@ -222,7 +223,7 @@ impl Asked<'_> {
         }
     }
 
-    /// The status when the answer is whole, an error when it is none, `None` while it grows.
+    /// The status when the response is whole, an error when it is not one, `None` while it grows.
     fn whole(&self, answer: &[u8], closed: bool) -> Option<Result<u16, Wrong>> {
         match self.is_call {
             true => match first_call::response(answer) {
@@ -235,7 +236,7 @@ impl Asked<'_> {
     }
 }
 
-/// Sends the request and reads one whole answer, which is valid: 200 or 404.
+/// Sends the request and reads one whole response, which is valid: 200 or 404.
 fn one_answer(
     mut stream: Stream,
     asked: &Asked<'_>,
@@ -263,7 +264,7 @@ fn one_answer(
             return valid(status?, &answer);
         }
         if answer.len() > ANSWER_MAX {
-            return Err(Wrong::Found("an answer without an end".to_owned()));
+            return Err(Wrong::Found("a response without an end".to_owned()));
         }
         if ended() {
             return Err(Wrong::Ended);
@@ -300,13 +301,15 @@ fn garbage(answer: &[u8]) -> Wrong {
         return Wrong::Found("a connection closed without a byte".to_owned());
     }
     if answer.starts_with(b"HTTP/1.") {
-        return Wrong::Found("an answer that is cut short".to_owned());
+        return Wrong::Found("a response that is cut short".to_owned());
     }
     let begin = String::from_utf8_lossy(&answer[..answer.len().min(60)]).into_owned();
-    Wrong::Found(format!("an answer that is not HTTP, beginning {begin:?}"))
+    Wrong::Found(format!(
+        "a response that is not HTTP, starting with {begin:?}"
+    ))
 }
 
-/// The status when the answer is whole, an error when it is not HTTP, `None` while it grows.
+/// The status when the response is whole, an error when it is not HTTP, `None` while it grows.
 fn whole(answer: &[u8], closed: bool) -> Option<Result<u16, Wrong>> {
     const START: &[u8] = b"HTTP/1.";
     let common = answer.len().min(START.len());
@@ -320,7 +323,7 @@ fn whole(answer: &[u8], closed: bool) -> Option<Result<u16, Wrong>> {
         .next()
         .and_then(|line| line.split(' ').nth(1)?.parse::<u16>().ok());
     let Some(status) = status.filter(|status| (100..1000).contains(status)) else {
-        return Some(Err(Wrong::Found("an answer without a status".to_owned())));
+        return Some(Err(Wrong::Found("a response without a status".to_owned())));
     };
     let body = &answer[end + 4..];
     let header = |name: &str| {
@@ -354,7 +357,7 @@ mod tests {
     use super::{Unanswered, await_answer};
     use crate::Spoken;
 
-    /// Awaits a server that gives these answers to its first connections, then stays silent.
+    /// Awaits a server that gives these responses to its first connections, then stays silent.
     fn check(answers: &'static [&'static str]) -> Result<(), Unanswered> {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
@@ -398,7 +401,7 @@ mod tests {
     fn other_answers_are_named() {
         let no = |text: &str| Err(Unanswered::NoAnswer(text.to_owned()));
         assert_eq!(check(&[]), no("nothing"));
-        let found = "an answer that is not HTTP, beginning \"220 smtp\\r\\n\"";
+        let found = "a response that is not HTTP, starting with \"220 smtp\\r\\n\"";
         assert_eq!(check(&["220 smtp\r\n"; 1000]), no(found));
         assert_eq!(check(&["HTTP/1.1 503 No\r\n\r\n"; 1000]), no("status 503"));
         assert_eq!(

@@ -1,4 +1,4 @@
-//! How far away another host is, and where this one is reached from there.
+//! The round trip to another host, and this host's address as seen from there.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -11,7 +11,7 @@ use tokio::time::timeout;
 /// Connections by which the distance to a service is measured; their median counts.
 pub(crate) const CONNECTIONS: usize = 11;
 
-/// The same for a server of SSH: it drops logins while ten connections have not logged in
+/// Connections to a server of SSH: it drops logins while ten connections have not logged in
 /// (`MaxStartups`), and refuses hosts whose connections often do not (`PerSourcePenalties`).
 pub(crate) const CONNECTIONS_SSH: usize = 3;
 

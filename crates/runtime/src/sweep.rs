@@ -71,8 +71,8 @@ impl RunFolder {
         &self.path
     }
 
-    /// Notes a main process, so that a sweep finds what is left of its session even where there
-    /// are no groups.
+    /// Notes a main process, so that a sweep finds the remains of its session even where there are
+    /// no groups.
     pub(crate) fn note_started(&self, pid: u32) -> io::Result<()> {
         let start = Stat::of(pid).map_or(0, |stat| stat.start_ticks);
         let mut options = fs::OpenOptions::new();
@@ -159,7 +159,7 @@ fn run_folders(base: &Path) -> Vec<Leftover> {
 /// Removes the folders that dead sessions left below `base`, and what ran for them. Blocking.
 ///
 /// # Errors
-/// What could not be removed.
+/// Things that could not be removed.
 pub fn sweep_folders(base: &Path) -> Result<Vec<String>, SweepError> {
     sweep(base, None)
 }
@@ -218,8 +218,8 @@ fn find_groups(dir: &Path, depth: usize, found: &mut Vec<(PathBuf, u32)>) {
     }
 }
 
-/// Kills what is left of the sessions that a dead session's main processes led. A number cannot
-/// be used again as long as a session bears it, and the start time excludes the rest.
+/// Kills the remaining processes of the sessions that a dead session's main processes led. A number
+/// cannot be used again as long as a session bears it, and the start time excludes the rest.
 fn kill_started(folder: &Path) -> Vec<String> {
     let text = fs::read_to_string(folder.join(STARTED_FILE)).unwrap_or_default();
     let started: Vec<(u32, u64)> = text

@@ -25,7 +25,7 @@ impl Wire {
 }
 
 /// The protocols of a connection. Without the messages of gRPC: bodies are encoded before they are
-/// sent, and decoded after they came, so that Pods need no descriptors.
+/// sent, and decoded after they are received, so that Pods need no descriptors.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Spoken {
     /// How TLS is made; `None` where it is not.

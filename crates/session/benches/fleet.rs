@@ -20,7 +20,7 @@ use bakeoff_session::fleet::Merge;
 /// Requests of a load generator in each slice of a second.
 const REQUESTS: u64 = 100_000;
 const SECOND: u64 = 1_000_000_000;
-/// Slices with times of their own; the others have the times of one of these.
+/// Slices with separate times; the others have the times of one of these.
 const DISTINCT: u32 = 16;
 /// How many slices the slowest load generator is behind the fastest.
 const BEHIND_MAX: u32 = 3;
@@ -92,7 +92,7 @@ fn main() {
     );
 }
 
-/// A merge whose load generators have all begun.
+/// A merge whose load generators have all started.
 fn begin(generators: u32, slices: u32) -> Merge {
     let spec = LoadSpec {
         steps: vec![StepSpec {

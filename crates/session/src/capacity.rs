@@ -1,5 +1,5 @@
 //! A search for the capacity of one process, by all of its objectives at once: every trial says
-//! something about each of them. Pure; who sends the trials is not known here, so that `run` and
+//! something about each of them. Pure; it does not know what sends the trials, so that `run` and
 //! `load` search alike.
 
 use bakeoff_base::problem::Problem;
@@ -91,7 +91,7 @@ struct Track {
 }
 
 impl CapacitySearch {
-    /// A search that begins after this number of `steps`, the last of which was closed load and got
+    /// A search that starts after this number of `steps`, the last of which was closed load and got
     /// `closed_per_s`.
     ///
     /// # Errors

@@ -64,13 +64,13 @@ pub trait BackendProbe: Send + Sync {
     /// Empties the contender's database, where the backend has databases.
     ///
     /// # Errors
-    /// What went wrong.
+    /// The error message.
     fn prepare<'a>(&'a self, contender: &'a str) -> BoxFuture<'a, Result<(), Problem>>;
 
     /// Returns the result of a query in the contender's database.
     ///
     /// # Errors
-    /// What went wrong.
+    /// The error message.
     fn query<'a>(
         &'a self,
         contender: &'a str,
@@ -91,7 +91,7 @@ pub trait RunningLoad {
     /// The next event; `None` after the last one.
     async fn next(&mut self) -> anyhow::Result<Option<LoadEvent>>;
 
-    /// Tells it how to go on, after a [`LoadEvent::Ready`] or between steps.
+    /// Sends it the command to go on, after a [`LoadEvent::Ready`] or between steps.
     async fn tell(&mut self, command: StepCommand) -> anyhow::Result<()>;
 
     /// The wall clock of its machine; `None` where it is the session's.

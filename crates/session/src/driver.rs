@@ -1,4 +1,4 @@
-//! Plays the planned runs of one session in order: begin, stages, end, for each of them. Reaches
+//! Plays the planned runs of one session in order: start, stages, end, for each of them. Reaches
 //! processes, containers, the load generator and the network only through [`Parts`].
 
 mod turns;
@@ -46,7 +46,7 @@ pub struct Driver<'a> {
 }
 
 impl Driver<'_> {
-    /// Makes all pending runs in order. A failed run is recorded and the next one begins.
+    /// Makes all pending runs in order. A failed run is recorded and the next one starts.
     ///
     /// # Errors
     /// Only an observer's (nothing can be recorded), those of the load generator's start, and
@@ -120,7 +120,7 @@ impl Driver<'_> {
         self.conclude(made, notes, observer)
     }
 
-    /// Tells observers that a run begins, with its first record.
+    /// Reports to observers that a run starts, with its first record.
     fn begin(
         &self,
         pending: &PendingRun,
@@ -138,7 +138,7 @@ impl Driver<'_> {
         Ok(case)
     }
 
-    /// Notes on what the backend could not answer since the last time.
+    /// Notes on requests since the last call that the backend had no response to.
     async fn unknown_requests(&self) -> impl Iterator<Item = String> + use<> {
         let unknown = match self.parts.backend {
             Some(backend) => backend.unknown_requests().await,

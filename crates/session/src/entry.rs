@@ -1,14 +1,14 @@
-//! The way in: begins or resumes a session, or all rounds of a suite.
+//! The entry point: starts or resumes a session, or all rounds of a suite.
 
 use crate::event::{self, Event};
 use crate::opening::{self, SessionRequest};
 use crate::rounds;
 use crate::session::{self, Audience, SessionOutcome};
 
-/// Begins or resumes a session, or several rounds.
+/// Starts or resumes a session, or several rounds.
 ///
 /// # Errors
-/// What keeps the session from being made at all; failed runs are no error.
+/// The session cannot be made at all; failed runs are not an error.
 pub async fn run(
     order: &SessionRequest,
     audience: &mut Audience<'_>,

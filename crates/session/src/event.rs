@@ -32,7 +32,7 @@ pub enum Event {
         /// Version of bakeoff.
         version: String,
     },
-    /// A round of several begins; what follows is about it until the next one.
+    /// A round of several starts; what follows is about it until the next one.
     RoundBegan {
         /// The round.
         round: String,
@@ -84,10 +84,10 @@ pub enum Event {
         /// The shapes and the cheapest of them.
         sizing: Box<Sizing>,
     },
-    /// A session begins: the runs of one results folder.
+    /// A session starts: the runs of one results folder.
     SessionBegan {
         /// Runs to make, without those that a resumed session has already; at most, where a pilot
-        /// is to decide.
+        /// decides.
         runs: usize,
         /// How many of them are made whatever a pilot decides; all of them where none does.
         runs_certain: usize,
@@ -97,10 +97,10 @@ pub enum Event {
         expected_ns: u64,
         /// The same where every contender is warm as soon as may be, ns.
         shortest_ns: u64,
-        /// Warnings for the user before it begins, one sentence each.
+        /// Warnings for the user before it starts, one sentence each.
         warnings: Vec<String>,
     },
-    /// The build of a contender begins; not that of one that is up to date.
+    /// The build of a contender starts; not that of one that is up to date.
     Building {
         /// The contender.
         contender: String,
@@ -195,7 +195,7 @@ pub enum Event {
         /// Why.
         why: String,
     },
-    /// A run begins.
+    /// A run starts.
     RunBegan {
         /// Its position among the runs to make, from 0.
         index: usize,
@@ -206,8 +206,8 @@ pub enum Event {
         /// The attempt, from 1.
         attempt: u32,
     },
-    /// A run of a set goes on: the records that follow are its own, until another one begins
-    /// or goes on.
+    /// A run of a set goes on: the records that follow are its own, until another one starts or
+    /// goes on.
     RunGoesOn {
         /// The run.
         run: String,
@@ -232,7 +232,7 @@ pub enum Event {
         /// Connections that are open; all, where users open them as they arrive.
         established: u32,
     },
-    /// A record of the current run: the one that began or went on last.
+    /// A record of the current run: the one that started or went on last.
     Recorded {
         /// The record, as in the run's file.
         record: Box<Record>,
@@ -262,13 +262,13 @@ pub enum Event {
         /// The folder to resume.
         resume: PathBuf,
     },
-    /// Nothing more fits into the sitting; what is left is for the next one.
+    /// Nothing more fits into the sitting; the remaining runs are for the next one.
     SittingEnded {
         /// Folder of the suite.
         suite: PathBuf,
         /// The folder to resume.
         resume: PathBuf,
-        /// Runs that are left, at most: of this session and of rounds that have not begun. Runs of
+        /// Remaining runs, at most: of this session and of rounds that have not started. Runs of
         /// winners that are not known yet are not counted.
         runs: usize,
         /// Their expected duration, at most, ns.
@@ -322,7 +322,7 @@ impl Observer for NullObserver {
     }
 }
 
-/// Tells observers about a record.
+/// Passes a record to observers.
 pub(crate) fn record(observer: &mut dyn Observer, record: Record) -> anyhow::Result<()> {
     observer.observe(&Event::Recorded {
         record: Box::new(record),

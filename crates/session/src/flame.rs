@@ -31,7 +31,7 @@ use crate::stages::measure::{LoadDriver, RunContext};
 use crate::stages::start::{await_ready, start};
 use crate::store::flame_file;
 
-/// The file of a suite with rules of its own.
+/// The file of a suite's own rules.
 const LAYERS: &str = "layers.toml";
 
 /// The most functions of a contender that are kept: those that were seen most often.
@@ -121,7 +121,7 @@ fn sampled(run: &PlannedRun) -> PlannedRun {
     let mut steps = warm_up;
     steps.extend(stated.map(|step| Step {
         duration: match step.pace {
-            // These have a duration of their own.
+            // These have their own duration.
             Pace::Ramp { .. } | Pace::Users { .. } => step.duration,
             _ => step.duration.max(SAMPLED_MIN),
         },
@@ -330,7 +330,7 @@ async fn stacks(parts: &SessionDeps<'_>, cases: &[Case]) -> Vec<Result<Stacks, P
     stacks
 }
 
-/// Starts a contender that tells `perf` the names of its functions.
+/// Starts a contender that gives `perf` the names of its functions.
 async fn alive(parts: &SessionDeps<'_>, case: &Case) -> Result<Box<dyn Instance>, Problem> {
     let spec = case.startable().map_err(Problem::new)?;
     let spec = StartSpec {

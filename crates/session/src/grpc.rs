@@ -1,4 +1,4 @@
-//! The messages of suites whose contenders speak gRPC: read with the suite, and held against its
+//! The messages of suites whose contenders speak gRPC: read with the suite, and checked against its
 //! requests.
 
 use std::path::{Path, PathBuf};

@@ -2,8 +2,8 @@
 //! run starts, checks, loads and stops one of them. Everything that happens is an
 //! [`event::Event`]; only observers print or write.
 //!
-//! The program that hosts a session must offer the sub-commands that sessions start as processes
-//! of their own: `load -`, `null-server`, `replay` and `shim`.
+//! The program that hosts a session must offer the sub-commands that sessions start as separate
+//! processes: `load -`, `null-server`, `replay` and `shim`.
 
 pub mod baseline;
 pub mod bisect;

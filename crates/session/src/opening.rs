@@ -21,7 +21,7 @@ use crate::testbed::images::engine_is_elsewhere;
 use crate::testbed::{abilities, builds};
 use crate::turn_requirements::{self, Abilities};
 
-/// A session to begin.
+/// A session to start.
 #[derive(Debug, Clone)]
 pub struct NewSession {
     /// Folder of the suite.
@@ -89,7 +89,7 @@ impl NewSession {
 pub enum SessionRequest {
     /// Measure this.
     Begin(Box<NewSession>),
-    /// Make what is left in this folder; how images come to a cluster's nodes is told anew.
+    /// Make the remaining runs of this folder; how images get to a cluster's nodes is given anew.
     Resume(PathBuf, Box<ClusterSettings>),
 }
 

@@ -1,5 +1,5 @@
-//! The options of a session beside its plan: stated once, and the same in commands, in the files of
-//! a results folder and in the test bed.
+//! The options of a session besides its plan: stated once, and the same in commands, in the files
+//! of a results folder and in the test bed.
 
 use std::time::Duration;
 

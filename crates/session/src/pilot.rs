@@ -1,6 +1,7 @@
-//! A pilot: the first runs of each contender, after which is decided how many are made. That
-//! is decided once, from the spread of the runs and the time that they took, never from who leads;
-//! and it is on the disk before the next run begins, so that a resumed session has the same number.
+//! A pilot: the first runs of each contender, after which the number of runs is decided. That is
+//! decided once, from the spread of the runs and the time that they took, never from which
+//! contender leads; and it is on the disk before the next run starts, so that a resumed session has
+//! the same number.
 
 use std::time::Duration;
 
@@ -20,8 +21,8 @@ use crate::run_count::{Decide, decided, taken};
 use crate::sequential;
 use crate::store::session_file::SessionFile;
 
-/// Plays what is left of a session: all at once, or where a pilot is to decide its runs, then the
-/// decision, then what that leaves. Returns how many runs were made.
+/// Plays the remaining runs of a session: all at once, or with a pilot its runs, then the decision,
+/// then the runs that remain. Returns the number of runs that were made.
 pub(crate) async fn play(
     driver: &Driver<'_>,
     session: &mut SessionFile,

@@ -22,7 +22,7 @@ pub struct Placement {
 }
 
 /// Cores that the backend gets for each of the contender's, where the host has them: Elasticsearch
-/// took twelve beside a quota of 1.5 before it was no bottleneck.
+/// took twelve for a quota of 1.5 before it was no bottleneck.
 const BACKEND_CORES_EACH: usize = 8;
 
 /// The unit that is given away at once: the CPUs of a physical core, or a single one of them.
@@ -40,11 +40,11 @@ struct CoreShare {
     free: usize,
 }
 
-/// Divides the host's physical cores: the contender gets as many as its quota needs, the load
-/// generator one in four of the rest, the backend what it can use of the others; what is left on
-/// the contender's node is the contender's too, which then is held by its quota alone. Where that
-/// does not fit, load generator and backend share, and the plan says so. The contender shares a
-/// physical core with the load generator only where its quota needs a part of each.
+/// Divides the host's physical cores: the contender gets the number that its quota needs, the load
+/// generator one in four of the rest, the backend what it can use of the others; remaining cores of
+/// the contender's node are the contender's too, which then is limited by its quota alone. Where
+/// that does not fit, load generator and backend share, and the plan says so. The contender shares
+/// a physical core with the load generator only where its quota needs a part of each.
 #[must_use]
 pub fn place(topology: &Topology, limits: &Limits, has_backend: bool) -> Placement {
     let host_cores = topology.cpus.len();
@@ -73,7 +73,7 @@ pub fn place(topology: &Topology, limits: &Limits, has_backend: bool) -> Placeme
     }
     if cores.contender.len() == wanted && limits.cpus.is_some() {
         warnings.push(format!(
-            "the contender is pinned to {}, as many as its quota: its threads take turns on them, \
+            "the contender is pinned to {}, equal to its quota: its threads take turns on them, \
              where in a cluster they would run at once and then be throttled",
             counted(wanted as u64, "core")
         ));
@@ -105,7 +105,8 @@ fn domains(topology: &Topology) -> Vec<Domain> {
         let domain = domains.entry((cpu.package, cpu.node)).or_default();
         domain.entry(cpu.core).or_default().push(cpu.number);
     }
-    // Virtual machines often show each core as a package of its own, which is no neighbourhood.
+    // Virtual machines often show each core as a separate package, which says nothing about
+    // distance.
     if domains.values().all(|cores| cores.len() == 1) {
         let cores = domains.into_values().flatten().collect();
         domains = BTreeMap::from([((0, 0), cores)]);
@@ -118,7 +119,7 @@ fn domains(topology: &Topology) -> Vec<Domain> {
     domains.collect()
 }
 
-/// Makes each CPU a unit of its own.
+/// Makes each CPU a separate unit.
 fn split_units(domain: &mut Domain) {
     let cpus = domain.drain(..).flatten();
     *domain = cpus.map(|cpu| vec![cpu]).collect();
@@ -186,9 +187,9 @@ fn shares(domains: &[Domain], wanted: usize, has_backend: bool) -> Vec<CoreShare
     shares
 }
 
-/// Free units for a part that can use so many: of the contender's domain if they fit there, else
-/// of the first one in which they fit. If they fit nowhere, those of the largest domain are enough
-/// when they are half of what it can use; otherwise it gets them of several.
+/// Free units for a part that can use `wanted` of them: of the contender's domain if they fit
+/// there, else of the first one in which they fit. If they fit nowhere, those of the largest domain
+/// are enough when they are half of what it can use; otherwise it gets them of several.
 fn one_domain(shares: &[CoreShare], home: Option<usize>, wanted: usize) -> Vec<(usize, usize)> {
     let fits = |index: &usize| shares[*index].free >= wanted;
     let mut fitting = home.into_iter().chain(0..shares.len()).filter(fits);
@@ -383,7 +384,7 @@ mod tests {
     #[test]
     fn parts_stay_on_one_package_where_they_fit() {
         let packages = host(8, |cpu| (cpu, cpu / 4, cpu / 4));
-        // What is left on the other package stays idle.
+        // The remaining cores of the other package stay idle.
         check_on(&packages, Some(2.0), false, [&[0, 1, 2], &[3], &[]]);
         check_on(
             &packages,
@@ -424,7 +425,7 @@ mod tests {
     #[test]
     fn a_core_with_hyper_threads_is_the_contenders_before_one_without() {
         let hybrid = host(4, |cpu| (cpu.max(2), 0, 0));
-        // CPUs 2 and 3 are cores of their own, 0 and 1 of core 2 with it.
+        // CPUs 2 and 3 are separate cores, 0 and 1 of core 2 with it.
         check_on(&hybrid, Some(3.0), false, [&[0, 1, 2], &[3], &[]]);
         let last = host(3, |cpu| (cpu.min(1), 0, 0));
         check_on(&last, Some(2.0), true, [&[1, 2], &[0], &[0]]);

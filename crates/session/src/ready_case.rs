@@ -80,7 +80,7 @@ pub struct BackendAddress {
     pub host: String,
     /// Its port.
     pub port: u16,
-    /// Who logs in, where it has databases; fit for a URL.
+    /// The user that logs in, where it has databases; fit for a URL.
     pub user: String,
     /// With what password; fit for a URL.
     pub password: String,
@@ -104,7 +104,7 @@ pub(crate) fn environment(
         .collect()
 }
 
-/// The environment in which nothing answers behind the contender.
+/// The environment in which nothing responds behind the contender.
 pub(crate) fn environment_unreachable(
     suite: &Suite,
     env: &BTreeMap<String, String>,

@@ -18,7 +18,7 @@ use crate::stages::verify;
 use crate::testbed::Testbed;
 use crate::testbed::client::HttpClient;
 
-/// How often each request is sent, so that durations are more than one cold figure.
+/// How often each request is sent, so that durations are more than one cold reading.
 const ROUNDS: usize = 5;
 
 /// The result of recording one contender.
@@ -28,7 +28,7 @@ pub struct Recorded {
     pub path: PathBuf,
     /// Exchanges in it.
     pub exchanges: usize,
-    /// Those that it did not have before.
+    /// The exchanges that it did not have before.
     pub new: usize,
     /// Notes for the reader, one sentence each.
     pub notes: Vec<String>,
@@ -52,7 +52,7 @@ pub async fn record(testbed: &mut Testbed, name: &str, target: &Path) -> anyhow:
     testbed.redirect_contenders(proxy.address());
     let (stop, stopped) = oneshot::channel::<()>();
     let recording = tokio::spawn(proxy.record(async move {
-        // Whether it was sent or its sender is gone, the proxy is to end.
+        // Whether it was sent or its sender is gone, the proxy must end.
         let _ = stopped.await;
     }));
     let asked = record_one(testbed, &contender).await;

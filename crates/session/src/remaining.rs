@@ -10,8 +10,8 @@ use crate::event::Event;
 use crate::store::results::{self, Progress};
 use crate::store::session_file::SessionFile;
 
-/// Runs that have not come to an end of their own, in order, with their next attempt. Sets are
-/// made again as a whole: their runs are compared with each other, block by block.
+/// Runs that are neither completed nor failed, in order, with their next attempt. Sets are made
+/// again as a whole: their runs are compared with each other, block by block.
 pub(crate) fn pending(plan: &Plan, folder: &Path) -> anyhow::Result<Vec<PendingRun>> {
     let progress = results::progress(folder)?;
     let of = |run: &PlannedRun| progress.get(&run.id).copied().unwrap_or_default();
@@ -31,7 +31,7 @@ pub(crate) fn pending(plan: &Plan, folder: &Path) -> anyhow::Result<Vec<PendingR
 }
 
 /// Returns what a sitting leaves to the next one: of this session, and the sessions of rounds that
-/// have not begun.
+/// have not started.
 pub(crate) fn sitting_ended(
     top: &Path,
     folder: &Path,

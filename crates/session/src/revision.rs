@@ -16,7 +16,7 @@ use bakeoff_runtime::sweep::RunFolder;
 
 use crate::hint::hinted;
 
-/// Variables by which git is told of a repository, as hooks are: ours is the suite's.
+/// Variables that name a repository to git, as in hooks: ours is the suite's.
 const OF_HOOKS: [&str; 4] = ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"];
 
 /// Where the files of revisions are: on a disk, because a repository may be large.

@@ -1,6 +1,6 @@
 //! Several rounds in one folder: `run --round all`, which runs the qualification rounds first and
-//! then every other round with the winners, and `run --round GROUP`. Each round is a results folder
-//! of its own below the one of all, so that it can be read, rendered and resumed like any other.
+//! then every other round with the winners, and `run --round GROUP`. Each round has its own results
+//! folder below the one of all, so that it can be read, rendered and resumed like any other.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -56,7 +56,7 @@ pub(crate) async fn run_all(
     outcome
 }
 
-/// Runs what is left of the rounds.
+/// Runs the rest of the rounds.
 async fn play(
     top: &Path,
     file: &RoundsFile,
@@ -66,10 +66,10 @@ async fn play(
     if folder.suite.digest != file.suite_digest {
         return Err(hinted(
             format_args!(
-                "{}: the suite has changed since the rounds began",
+                "{}: the suite has changed since the rounds started",
                 file.suite_folder.display()
             ),
-            "their numbers could not be compared; begin again",
+            "their numbers could not be compared; start again",
         ));
     }
     let host = abilities(file.runtime, &file.options);
@@ -109,7 +109,7 @@ async fn play(
     Ok(worst)
 }
 
-/// Returns the plans of rounds that have not begun, without winners that would join them.
+/// Returns the plans of rounds that have not started, without winners that would join them.
 fn plans(
     rounds: &[String],
     file: &RoundsFile,

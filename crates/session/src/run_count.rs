@@ -1,5 +1,5 @@
-//! Input and outcome of decisions about the number of runs: the time that runs took, and the
-//! event that tells of a decision.
+//! Input and outcome of decisions about the number of runs: the time that runs took, and the event
+//! that reports a decision.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::event::Event;
 /// Decides from what is recorded up to now; `None` where that is too early.
 pub(crate) type Decide<'a> = &'a dyn Fn(&Plan, RunsUntil) -> anyhow::Result<Option<RunsDecision>>;
 
-/// Tells that it was decided how many runs there are, of which these are left.
+/// Reports the decision on the number of runs, of which these are left.
 pub(crate) fn decided(decision: &RunsDecision, left: &[PendingRun]) -> Event {
     let sum = |time: fn(&PlannedRun) -> Duration| -> u64 {
         duration_ns::whole(left.iter().map(|one| time(&one.run)).sum())
@@ -28,8 +28,8 @@ pub(crate) fn decided(decision: &RunsDecision, left: &[PendingRun]) -> Event {
     }
 }
 
-/// The time that the chosen runs took, from the begin to the end of their last attempts. Those of a
-/// set are alive concurrently, so of them it is from the first begin to the last end.
+/// The time that the chosen runs took, from the start to the end of their last attempts. Those of a
+/// set are alive concurrently, so of them it is from the first start to the last end.
 pub(crate) fn taken(runs: &[RunRecords], is_chosen: impl Fn(&PlannedRun) -> bool) -> Duration {
     let mut whole = Duration::ZERO;
     let mut last: Option<(&RunRecords, Timestamp, Timestamp)> = None;

@@ -15,7 +15,7 @@ use crate::options::FarHosts;
 use crate::placement::{Placement, place};
 use crate::testbed::images::engine_is_elsewhere;
 
-/// Which contenders, benchmarks and profile; what is left empty is the round's or the suite's.
+/// Which contenders, benchmarks and profile; empty ones are the round's or the suite's.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Selection {
     /// Globs of contenders.

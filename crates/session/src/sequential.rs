@@ -3,8 +3,8 @@
 //! ([`bakeoff_stats::Sequential`]). When the time is spent, or there may be no more sets, a last
 //! look has the rest of the error.
 //!
-//! With a baseline the report's own judgement of its conditions decides, by the figures that they
-//! are about; without conditions the throughput of each head and its base.
+//! With a baseline the report's own judgement of its conditions decides, by the metrics of the
+//! conditions; without conditions the throughput of each head and its base.
 
 use std::time::Duration;
 
@@ -109,8 +109,8 @@ struct Spent {
     last: Duration,
 }
 
-/// Why there may be no more sets: the time is over, after this number of sets at least, or there
-/// are as many as there may be.
+/// Why there may be no more sets: the time is over, after this number of sets at least, or the
+/// maximum is reached.
 fn over(asked: &RunsUntil, spent: &Spent, sets_min: usize) -> Option<DecisionReason> {
     let is_enough = spent.sets as usize >= sets_min;
     match asked.within {

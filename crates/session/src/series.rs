@@ -1,5 +1,5 @@
-//! Sessions that follow each other for one answer. The series goes on by itself or not at all: no
-//! session of it is resumed alone.
+//! Several sessions with one common result. The series goes on by itself or not at all: no session
+//! of it is resumed alone.
 
 use std::fmt;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! One session: a plan in a results folder, begun or resumed, made, and ended. Everything that
-//! it has to say goes to observers as events.
+//! One session: a plan in a results folder, started or resumed, made, and ended. It reports
+//! everything to observers as events.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -40,7 +40,7 @@ use crate::turn_requirements;
 pub enum SessionOutcome {
     /// Every run of the plan was completed; with a baseline, every head is well.
     Completed,
-    /// A condition on head and base holds, or is undecided where that is to fail.
+    /// A condition on head and base holds, or is undecided where that must fail.
     ConditionHolds,
     /// Some runs failed; with a baseline, of heads.
     WithFailures,
@@ -57,7 +57,7 @@ pub type Interruption = fn() -> BoxFuture<'static, ()>;
 pub struct Audience<'a> {
     /// Sees every event, after the recorder.
     pub watcher: &'a mut dyn Observer,
-    /// When the session is to stop.
+    /// When the session must stop.
     pub interruption: Interruption,
     /// How much is measured now; all where absent.
     pub sitting: Option<Sitting>,
@@ -79,8 +79,8 @@ impl EndedSession {
     }
 }
 
-/// Makes what is left of a session. `top` is the folder to resume: the one of all rounds, or this
-/// one; `later` are the plans of rounds that have not begun.
+/// Makes the remaining runs of a session. `top` is the folder to resume: the one of all rounds, or
+/// this one; `later` are the plans of rounds that have not started.
 pub(crate) async fn carry_out(
     top: &Path,
     open: OpenSession,
@@ -146,7 +146,7 @@ pub(crate) async fn carry_out(
     end(&folder, &session, outcome?, observers.watcher)
 }
 
-/// Tells observers how the session ended, judged by its records.
+/// Reports to observers how the session ended, judged by its records.
 fn end(
     folder: &Path,
     session: &SessionFile,
@@ -271,19 +271,19 @@ fn decision(
     })
 }
 
-/// Refuses a suite that is another one than when the session began.
+/// Refuses a suite that is another one than when the session started.
 fn unchanged(session: &SessionFile, suite: &Suite) -> anyhow::Result<()> {
     if suite.digest == session.plan.suite_digest {
         return Ok(());
     }
     let folder = session.suite_folder.display();
     Err(hinted(
-        format_args!("{folder}: the suite has changed since the session began"),
-        "its numbers could not be compared; begin a new session",
+        format_args!("{folder}: the suite has changed since the session started"),
+        "its numbers could not be compared; start a new session",
     ))
 }
 
-/// Returns warnings for the user before it begins, besides where its parts are placed.
+/// Returns warnings for the user before it starts, besides where its parts are placed.
 fn warnings_of(session: &SessionFile, suite: &Suite) -> anyhow::Result<Vec<String>> {
     let memory_bytes = memory_bytes(session.plan.runtime, &session.options);
     let together = turn_requirements::note(&session.plan, memory_bytes);

@@ -12,7 +12,7 @@ pub struct Sitting {
     pace: Cell<Option<f64>>,
 }
 
-/// Nothing more fits into the sitting: it ends a session as an error does, and is none.
+/// Nothing more fits into the sitting: it ends a session like an error, but is not one.
 #[derive(Debug)]
 pub(crate) struct SittingOver;
 
@@ -25,7 +25,7 @@ impl fmt::Display for SittingOver {
 impl std::error::Error for SittingOver {}
 
 impl Sitting {
-    /// One that begins now.
+    /// Returns a sitting that starts now.
     #[must_use]
     pub fn of(length: Duration) -> Self {
         Self {

@@ -172,7 +172,7 @@ pub(crate) fn must_fit(plan: &Plan, node: &str, memory_bytes: Option<u64>) -> an
 /// The variable in which contenders find the port on which they listen.
 pub(crate) const PORT: &str = "PORT";
 
-/// Whether contenders find their port in [`PORT`]: then each can have one of its own.
+/// Whether contenders find their port in [`PORT`]: then each can have a separate one.
 fn finds_port(suite: &Suite) -> bool {
     suite.env.get(PORT) == Some(&suite.port.to_string())
 }

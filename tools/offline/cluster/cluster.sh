@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# A real Kubernetes of two nodes on this machine, for tests: `cargo offline cluster` calls this where
-# there is neither kind nor k3d. The control plane and each node are in a network namespace of their
-# own (bakeoff-cp, bakeoff-n1, bakeoff-n2), each node with a containerd and a kubelet of its own,
+# A real Kubernetes of two nodes on this machine, for tests: `cargo offline cluster` calls this
+# where there is neither kind nor k3d. The control plane and each node are in a network namespace of
+# their own (bakeoff-cp, bakeoff-n1, bakeoff-n2), each node with its own containerd and kubelet,
 # joined by a bridge. In the machine's own namespace 127.0.0.1:16444 alone listens. There is no DNS
 # in the cluster, and nothing in it reaches beyond it.
 #
@@ -331,7 +331,7 @@ status() {
         timeout 10 "$bin/kubectl" --kubeconfig "$run/kubeconfig" get nodes 2>/dev/null
 }
 
-# Ends the cluster, or what is left of one.
+# Ends the cluster, or the remains of one.
 
 ours() { # numbers of the processes that carry the mark
     grep --files-with-matches --fixed-strings --null-data --line-regexp \

@@ -1,7 +1,7 @@
 //! Base images made on this host, without a registry: a small Debian from the apt sources of this
 //! host, and on it a Java runtime linked from each JDK that is found.
 //!
-//! Who reaches a registry may name its images in `contender.toml` instead.
+//! With access to a registry, `contender.toml` may name its images instead.
 
 use std::collections::HashMap;
 use std::fs;
@@ -32,7 +32,7 @@ const PACKAGES: &str = "ca-certificates,libssl3,libstdc++6,tzdata,usr-is-merged,
 /// The package that the backend PostgreSQL needs besides: the newest server of the release.
 const POSTGRESQL: &str = "postgresql";
 
-/// Not for people to read in: documentation, translations, conversions of old character sets.
+/// Excluded files: documentation, translations, conversions of old character sets.
 const EXCLUDED: [&str; 5] = [
     "/usr/share/doc/*",
     "/usr/share/man/*",

@@ -49,7 +49,7 @@ pub(crate) enum Action {
     Status,
 }
 
-/// Who makes the cluster.
+/// The program that makes the cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Maker {
     Kind,
@@ -175,7 +175,7 @@ impl Cluster {
         run(command.arg(self.kubeconfig(Maker::K3d)))
     }
 
-    /// Ends the cluster that was started, or what is left of it.
+    /// Ends the cluster that was started, or its remains.
     fn stop(&self) -> anyhow::Result<()> {
         let maker = fs::read_to_string(self.dir.join("maker")).unwrap_or_default();
         let maker = Maker::ALL.into_iter().find(|one| one.name() == maker);

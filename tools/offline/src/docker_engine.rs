@@ -18,7 +18,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::host::{install, program, say};
 
-/// How long the engine may take to answer, and to stop.
+/// How long the engine may take to respond, and to stop.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Longest path of a socket that Linux takes, with room for the names that the engine adds.
@@ -93,7 +93,7 @@ impl Home {
         let engine = block_on(found(&self.cache));
         match engine {
             Ok(engine) => {
-                say(&format!("Docker {} answers already", engine.version()));
+                say(&format!("Docker {} is already running", engine.version()));
                 say(&format!("export DOCKER_HOST='{}'", engine.host()));
                 return Ok(());
             }
@@ -223,7 +223,7 @@ impl Home {
             thread::sleep(Duration::from_millis(100));
         }
         end(pid, "dockerd")?;
-        bail!("dockerd does not answer with the storage driver {driver}: {reason}")
+        bail!("dockerd does not respond with the storage driver {driver}: {reason}")
     }
 
     /// Stops exactly what `start` started.

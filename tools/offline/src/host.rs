@@ -46,7 +46,7 @@ pub(crate) fn program(name: &str) -> Option<PathBuf> {
         .find(|path| path.is_file())
 }
 
-/// Prints a line; a closed pipe is no error.
+/// Prints a line; a closed pipe is not an error.
 pub(crate) fn say(text: &str) {
     let _ = writeln!(std::io::stdout(), "{text}");
 }

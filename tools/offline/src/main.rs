@@ -1,5 +1,6 @@
-//! What measuring needs of a host, made where no registry is reached: `cargo offline
-//! docker-engine | base-images | cluster`. Continuous integration uses the same commands.
+//! The requirements for measuring, made on a host without a registry:
+//! `cargo offline docker-engine | base-images | cluster`. Continuous integration uses the same
+//! commands.
 
 mod base_images;
 mod cluster;

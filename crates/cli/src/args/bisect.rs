@@ -17,7 +17,7 @@ until one commit holds the change with a probability of 95 %. That one is then m
 commit before it, and the report of this last session says why it takes more.
 
 Files come from the repository's objects: the working tree is not touched, and what is not
-committed takes no part. A commit that does not build, start or answer as good does is skipped.
+committed takes no part. A commit that does not build, start or respond as good does is skipped.
 Of merges only the merge itself counts (--first-parent).
 
 Examples:
@@ -55,7 +55,7 @@ pub(crate) struct BisectArgs {
         value_parser = clap::value_parser!(u8).range(1..=32)
     )]
     pub(crate) at_once: u8,
-    /// When this time is over no further session begins.
+    /// When this time is over no further session starts.
     #[arg(long, value_name = "TIME", default_value = "20m")]
     pub(crate) within: Time,
     /// Results folder; `results/bisect-TIME` when absent.

@@ -29,7 +29,7 @@ pub(crate) struct ClusterArgs {
         value_name = "COMMAND", env = "BAKEOFF_IMAGE_LOADER"
     )]
     pub(crate) image_loader: Option<String>,
-    /// Send the load from this number of Pods, which begin together; one core each.
+    /// Send the load from this number of Pods, which start together; one core each.
     #[arg(
         long, help_heading = HEADING, hide_short_help = true, value_name = "N",
         value_parser = clap::value_parser!(u32).range(1..=10_000)
@@ -50,7 +50,7 @@ pub(crate) struct ClusterArgs {
 }
 
 impl ClusterArgs {
-    /// The same as the session wants it.
+    /// Returns the settings in the session's type.
     pub(crate) fn settings(&self) -> ClusterSettings {
         ClusterSettings {
             context: self.cluster_context.clone(),

@@ -10,21 +10,21 @@ use crate::values::Time;
 
 /// Examples below the help of `duel`.
 const DUEL_HELP: &str = "\
-All listen on the same port, which they find in PORT; each has a network of its own. Before they
-are measured, each is asked each request twice: they must answer alike. Then all are alive at
+All listen on the same port, which they find in PORT; each has a separate network. Before they
+are measured, each is asked each request twice: their responses must be equal. Then all are alive at
 the same time and take turns of some tens of milliseconds under load. Without root each has a
-port of its own in PORT. Services that listen on 127.0.0.1 only (as root), or ignore PORT
+separate port in PORT. Services that listen on 127.0.0.1 only (as root), or ignore PORT
 (without root), are measured one after the other instead, which takes longer to decide.
 
 Of a service in a compose file the image (or what it is built of), the environment, the command,
 the port and volumes of this host (to be read only) are taken. What it depends on is started
-before it, from the same file, without limits, and reached by its name there; other volumes begin
-empty. Limits are those of the duel. An image of its own in the same duel gets the same environment,
-command and volumes. A service that needs more is refused: start it yourself, and name it as a URL.
+before it, from the same file, without limits, and reached by its name there; other volumes start
+empty. Limits are those of the duel. An image in the same duel gets the same environment, command
+and volumes. A service that needs more is refused: start it yourself, and name it as a URL.
 
 Of a Deployment the image, the command, the arguments, the port, the limits, and the environment
 as far as it is written there or in ConfigMaps are read, and nothing is changed: copies run as
-Pods in a namespace of their own, one after the other. Images beside it are given the same.
+Pods in a separate namespace, one after the other. Images next to it are given the same.
 Secrets are not read: --env gives such variables values that are good for a test.
 
 Examples:
@@ -73,7 +73,7 @@ pub(crate) struct DuelArgs {
     pub(crate) runs: Option<u32>,
     /// Show where CPU time goes by layer, by samples of stacks in one more run of each.
     ///
-    /// Of commands only; takes perf for programs that are no JVMs. Writes a flame graph of each.
+    /// Of commands only; takes perf for programs that are not JVMs. Writes a flame graph of each.
     #[arg(long)]
     pub(crate) profile_cpu: bool,
     /// Where images run; Deployments are copied in their cluster in any case.

@@ -23,7 +23,7 @@ pub(crate) struct HostArgs {
 }
 
 impl HostArgs {
-    /// The same as the session wants it.
+    /// Returns the hosts in the session's type.
     pub(crate) fn hosts(&self) -> FarHosts {
         FarHosts {
             contender: self.contender_host.clone(),

@@ -12,12 +12,12 @@ use crate::values::RequestPath;
 
 /// Examples below the help of `init`.
 const HELP: &str = "\
-Alone, the suite has two small services in Python to begin with.
+Alone, the suite has two small example services in Python.
 --openapi takes the GET requests of a description, with the examples that it gives.
 --har takes the requests of recorded traffic (a browser's network tab saves it: \"Save all as
 HAR\"), as often as they were recorded: to one host, without images, styles, scripts and other
 files, without what may change data, and without cookies and other credentials.
-What is left out is listed in checks/all.toml.
+Omitted requests are listed in checks/all.toml.
 --like locations has profiles, benchmarks, checks and backends of that suite, which comes with
 bakeoff, one contender that passes, and places for your own.
 
@@ -57,7 +57,7 @@ pub(crate) struct InitArgs {
         value_parser = clap::value_parser!(u16).range(1..)
     )]
     pub(crate) port: Option<u16>,
-    /// A path that is answered with 200 or 404 as soon as a service is ready.
+    /// A path that returns 200 or 404 as soon as a service is ready.
     #[arg(
         long,
         value_name = "PATH",

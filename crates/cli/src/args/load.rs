@@ -34,7 +34,7 @@ pub(crate) struct LoadArgs {
     pub(crate) threads: usize,
     /// Processes that make the load together.
     ///
-    /// Each makes a part of it; all begin a step at one instant. Then `--threads` are those of
+    /// Each makes a part of it; all start a step at one instant. Then `--threads` are those of
     /// each.
     #[arg(
         long, value_name = "N", default_value_t = 1, conflicts_with_all = ["capacity", "cores"],

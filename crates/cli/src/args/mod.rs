@@ -62,7 +62,7 @@ pub(crate) enum Command {
     Bisect(Box<BisectArgs>),
     /// Find the cheapest CPU and memory limits with which a service meets an objective at a rate.
     Size(Box<SizeArgs>),
-    /// Write a suite to begin with: a template that runs, or the requests of a description.
+    /// Write a first suite: a template that runs, or the requests of a description.
     Init(InitArgs),
     /// Check how contenders behave, without load.
     Verify(VerifyArgs),
@@ -80,8 +80,8 @@ pub(crate) enum Command {
     Report(DocumentsArgs),
     /// Print the ranked table of a results folder.
     Rank(ReportArgs),
-    /// Hold figures against what can be: the records of a results folder against today's rules, or
-    /// what a suite's published.toml says against arithmetic.
+    /// Check whether numbers are plausible: the records of a results folder by the current rules,
+    /// or the published.toml of a suite by arithmetic.
     Audit(AuditArgs),
     /// Compare the cases that two results folders have in common.
     Compare(CompareArgs),
@@ -97,7 +97,7 @@ pub(crate) enum Command {
     Completions(CompletionsArgs),
     /// Print the man page, or write that of every command into a folder.
     Man(ManArgs),
-    /// Answer a session's questions in a Pod (started by `run --runtime kubernetes`).
+    /// Serve a session's requests in a Pod (started by `run --runtime kubernetes`).
     #[command(hide = true)]
     Inside,
     /// Wait in a Pod until it is ended (started by `run --runtime kubernetes`).
@@ -106,7 +106,7 @@ pub(crate) enum Command {
     /// Measure the load engine at best, in a Pod or on another host (started by `run`).
     #[command(hide = true)]
     Ceiling,
-    /// Answer a session's questions on another host (started by `--load-host` and
+    /// Serve a session's requests on another host (started by `--load-host` and
     /// `--contender-host`).
     #[command(hide = true)]
     Far,
@@ -175,7 +175,7 @@ pub(crate) struct MeasuredArgs {
 }
 
 impl MeasuredArgs {
-    /// The same as the session wants it.
+    /// Returns the selection in the session's type.
     pub(crate) fn selection(&self, seed: u64) -> selection::Selection {
         selection::Selection {
             contenders: self.selection.contender.clone(),
@@ -196,7 +196,7 @@ pub(crate) struct ServerArgs {
     /// A PostgreSQL of your own as the backend `postgres`.
     ///
     /// `postgres://ann:secret@db.example.org:5432`, instead of one that is started. Databases are
-    /// made in it whose names begin with `bakeoff_`, and dropped in the end; nothing else is
+    /// made in it whose names start with `bakeoff_`, and dropped in the end; nothing else is
     /// touched. The user needs the right CREATEDB, and is the one that contenders log in as.
     /// Without a password in the URL, PGPASSWORD holds.
     #[arg(long, value_name = "URL")]
@@ -282,7 +282,7 @@ pub(crate) struct RunArgs {
         ]
     )]
     pub(crate) resume: Option<PathBuf>,
-    /// Measure for this long, then say what is left for `--resume`.
+    /// Measure for this long, then report the remaining runs for `--resume`.
     ///
     /// The session stops before the run, or the set of processes, that would not fit.
     #[arg(long = "for", value_name = "TIME")]
@@ -303,9 +303,9 @@ pub(crate) struct OutputArgs {
     pub(crate) json: bool,
     /// Send live metrics to a collector or Prometheus, by OTLP over HTTP.
     ///
-    /// One export for each recorded slice, to `/v1/metrics` below this URL:
-    /// http://127.0.0.1:4318 of a collector, http://127.0.0.1:9090/api/v1/otlp of Prometheus. One
-    /// that does not answer costs no measurement.
+    /// One export for each recorded slice, to `/v1/metrics` below this URL: http://127.0.0.1:4318
+    /// of a collector, http://127.0.0.1:9090/api/v1/otlp of Prometheus. One that does not respond
+    /// costs no measurement.
     #[arg(long, value_name = "URL")]
     pub(crate) otlp: Option<Collector>,
 }
@@ -358,7 +358,7 @@ pub(crate) struct UpArgs {
     pub(crate) profile: String,
     /// Draw a flame graph of where it spends its CPU time.
     ///
-    /// Into `flame-NAME.svg`, from its first answer on for this long, or until Ctrl-C if that is
+    /// Into `flame-NAME.svg`, from its first response on for this long, or until Ctrl-C if that is
     /// earlier.
     #[arg(
         long, value_name = "TIME", num_args = 0..=1, require_equals = true,
@@ -418,12 +418,12 @@ pub(crate) struct DocumentsArgs {
     /// one suite that are named together.
     #[arg(required = true)]
     pub(crate) results: Vec<PathBuf>,
-    /// Write also each figure as an SVG file into this folder; of several results into a folder of
+    /// Write also each chart as an SVG file into this folder; of several results into a folder of
     /// each.
     #[arg(long, value_name = "DIR")]
     pub(crate) svg: Option<PathBuf>,
     /// Write also a page in Markdown for each source of published results into this folder: their
-    /// figures with ours, and the verdict on each claim. Each is of the results that show it; of
+    /// numbers with ours, and the verdict on each claim. Each is of the results that show it; of
     /// several that do, of the newest.
     #[arg(long, value_name = "DIR")]
     pub(crate) articles: Option<PathBuf>,
@@ -445,7 +445,7 @@ pub(crate) struct CompareArgs {
     /// Compare even what was measured under other conditions; the output says so.
     #[arg(long)]
     pub(crate) anyway: bool,
-    /// Write the comparison also as a page, with a figure of the ratios.
+    /// Write the comparison also as a page, with a chart of the ratios.
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
 }

@@ -39,13 +39,13 @@ pub(crate) struct ReplayArgs {
     /// Compress responses for clients that accept gzip.
     #[arg(long)]
     pub(crate) gzip: bool,
-    /// Answer 429 while this number of requests is being worked on.
+    /// Respond with 429 while this number of requests is being worked on.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) queue: Option<u32>,
     /// Unknown requests are appended to this file.
     #[arg(long)]
     pub(crate) unknown: Option<PathBuf>,
-    /// A Unix socket to be made here tells how many requests have been answered.
+    /// The path of a Unix socket to make, which reports the number of completed requests.
     #[arg(long)]
     pub(crate) count: Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! How services of the user's own are asked and loaded, for `duel` and `bisect`.
+//! The requests to the user's services and their load, for `duel` and `bisect`.
 
 use std::path::PathBuf;
 
@@ -59,12 +59,12 @@ pub(crate) struct AskedArgs {
     /// The port in the compose file, or 8080, when absent.
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) port: Option<u16>,
-    /// A path that is answered as soon as a service is ready.
+    /// A path that responds as soon as a service is ready.
     ///
     /// With 200 or 404. That of the first GET when absent, or `/` without one.
     #[arg(long, value_name = "PATH")]
     pub(crate) ready: Option<RequestPath>,
-    /// A path on which they tell metrics in the text format of Prometheus or OpenMetrics.
+    /// A path on which they report metrics in the text format of Prometheus or OpenMetrics.
     ///
     /// They are read before and after each measured step, and reported: the growth of counters
     /// for each request, and gauges.
@@ -103,7 +103,7 @@ pub(crate) struct AskedArgs {
     /// Seed of the order of runs; chosen and recorded when absent.
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
-    /// Measure them even if they answer differently.
+    /// Measure them even if their responses differ.
     #[arg(long)]
     pub(crate) differ: bool,
 }

@@ -56,7 +56,7 @@ pub(crate) struct SizeArgs {
     /// Dollars for one GiB of memory for an hour.
     #[arg(long, value_name = "PRICE", default_value = "0.0037")]
     pub(crate) memory_price: Positive,
-    /// When this time is over no further session begins.
+    /// When this time is over no further session starts.
     #[arg(long, value_name = "TIME", default_value = "20m")]
     pub(crate) within: Time,
     #[command(flatten)]

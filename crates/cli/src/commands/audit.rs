@@ -1,5 +1,4 @@
-//! `bakeoff audit`: what the records of a session or the published figures of a suite
-//! cannot bear.
+//! `bakeoff audit`: the implausible records of a session or published numbers of a suite.
 
 use std::io::Write;
 use std::path::Path;

@@ -63,7 +63,7 @@ pub(crate) fn build(args: &BuildArgs) -> anyhow::Result<u8> {
     Ok(if finished { status } else { exit::INTERRUPTED })
 }
 
-/// Prints what came of one contender; the status that this alone would end the command with.
+/// Prints the outcome of one contender. Returns the exit status for this outcome alone.
 fn print(
     contender: &Contender,
     built: Result<Built, BuildError>,

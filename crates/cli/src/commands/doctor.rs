@@ -54,7 +54,7 @@ pub(crate) fn doctor(args: &DoctorArgs) -> anyhow::Result<u8> {
 }
 
 /// The cores that the parts of a session have where the contender's quota is one CPU and there is
-/// no backend; none of their own where the host has one core.
+/// no backend; no separate ones where the host has one core.
 fn session_cores() -> Cores {
     let limits = Limits {
         cpus: Some(1.0),
@@ -171,7 +171,7 @@ fn describe(ceiling: &GeneratorCeiling) -> [(&'static str, String); 2] {
     ]
 }
 
-/// Whether load generator and contender have physical cores of their own, measured for a second.
+/// Whether load generator and contender have separate physical cores, measured for a second.
 fn sharing_finding(cores: &Cores) -> Finding {
     let (good, found) = if cores.generator.is_empty() {
         let found = "load generator and contender have one core between them";

@@ -5,7 +5,7 @@ use bakeoff_session::testbed::this_host::process_options;
 
 use crate::exit;
 
-/// Answers questions until standard input ends.
+/// Serves requests until standard input ends.
 pub(crate) fn far() -> anyhow::Result<u8> {
     ssh::serve(process_options()?)?;
     Ok(exit::DONE)

@@ -1,4 +1,4 @@
-//! `bakeoff init`: a suite to begin with.
+//! `bakeoff init`: a first suite.
 
 use std::io::Write as _;
 

@@ -18,7 +18,7 @@ pub(crate) fn kubernetes(args: &KubernetesArgs) -> anyhow::Result<u8> {
     Ok(exit::DONE)
 }
 
-/// Answers questions until standard input ends.
+/// Serves requests until standard input ends.
 pub(crate) fn inside() -> anyhow::Result<u8> {
     kubernetes::serve()?;
     Ok(exit::DONE)

@@ -1,5 +1,5 @@
 //! One module a command. A command turns its arguments into what a library wants, calls it and
-//! prints; it holds no rule of its own about what a number means.
+//! prints; it contains no rules about the meaning of a number.
 
 pub(crate) mod audit;
 pub(crate) mod bisect;

@@ -21,7 +21,7 @@ fn end_with_input(requests: &AtomicU64) {
     end(requests);
 }
 
-/// The same when it is told to end: in a container nothing else would listen to that.
+/// Ends the process on a signal, with the same report: in a container no other process handles it.
 fn end_when_told(requests: &AtomicU64) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

@@ -1,4 +1,4 @@
-//! `bakeoff replay`: the replay backend itself, started by sessions as a process of its own.
+//! `bakeoff replay`: the replay backend itself, started by sessions as a separate process.
 
 use anyhow::Context as _;
 use bakeoff_model::suite::ReplaySettings;

@@ -1,4 +1,4 @@
-//! `bakeoff report`: renders the documents of a results folder again, and its figures as files.
+//! `bakeoff report`: renders the documents of a results folder again, and its charts as files.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -123,6 +123,6 @@ fn figures(folder: &Path, figures: &[bakeoff_report::ChartFile]) -> anyhow::Resu
         write_whole(&folder.join(&figure.file), figure.svg.as_bytes())?;
     }
     let (count, folder) = (figures.len(), folder.display());
-    writeln!(std::io::stdout(), "{count} figures in {folder}")?;
+    writeln!(std::io::stdout(), "{count} charts in {folder}")?;
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Commands that play several sessions for one answer.
+//! Commands that play several sessions for one result.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -31,7 +31,7 @@ pub(super) fn play(
         let ended = sessions(&mut audience).await?;
         if ended == SessionOutcome::Interrupted && !args.quiet {
             let folder = results.display();
-            // A closed terminal is no reason to fail.
+            // A closed terminal is not a reason to fail.
             let _ = writeln!(
                 std::io::stderr(),
                 "interrupted; what was measured is in {folder}"

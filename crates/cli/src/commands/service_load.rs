@@ -1,4 +1,4 @@
-//! How services of the user's own are asked and loaded, for `duel` and `bisect`.
+//! The requests to the user's services and their load, for `duel` and `bisect`.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ pub(crate) fn duel(args: &AskedArgs) -> anyhow::Result<Duel> {
     let notes = imported.as_ref().map(notes).transpose()?;
     let requests = requests(args, imported.as_ref())?;
     let grpc = proto::read(&args.proto)?;
-    // A call of any method tells that a service is ready.
+    // A call of any method shows that a service is ready.
     let is_asked = |request: &&DuelRequest| grpc.is_some() || request.method == GET;
     let mut gets = requests.iter().filter(is_asked);
     let ready_path = match (&args.ready, gets.next()) {

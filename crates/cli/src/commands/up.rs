@@ -187,7 +187,7 @@ struct Flame<'a> {
 }
 
 impl<'a> Flame<'a> {
-    /// Begins, and says so; where that is not possible, says why.
+    /// Starts, and says so; where that is not possible, says why.
     async fn begin(
         standing: &Standing,
         name: &'a str,

@@ -9,16 +9,16 @@ use super::text::{human, last_lines, wrapped};
 /// The builds that are at work.
 #[derive(Debug, Default)]
 pub(super) struct Builds {
-    /// Each with its position, from 0, and when it began.
+    /// Each with its position, from 0, and when it started.
     at_work: Vec<(usize, String, Instant)>,
-    /// How many of all contenders have been begun or were up to date.
+    /// How many of all contenders have been started or were up to date.
     seen: usize,
     contenders: usize,
 }
 
 impl Builds {
-    /// Takes the beginning or the end of a build: lines for a person, at its beginning only where
-    /// lines cannot be overwritten.
+    /// Takes the start or the end of a build: lines for a person, at its start only where lines
+    /// cannot be overwritten.
     pub(super) fn take(&mut self, event: &Event, live: bool, now: Instant) -> Vec<String> {
         match event {
             Event::Building {

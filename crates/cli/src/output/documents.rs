@@ -23,7 +23,7 @@ use super::text;
 /// More contenders than this are not in the title of a report.
 const CONTENDERS_MAX: usize = 3;
 
-/// Observes a session whose end is analysed once for everything that is shown of it.
+/// Observes a session whose end is analysed once for all outputs.
 pub(crate) trait Watcher: Observer {
     /// Shows the end of a session, `event`.
     ///
@@ -50,7 +50,7 @@ impl<W: Watcher> Observer for WithDocuments<W> {
             rounds: &rounds,
         });
         write_documents(results, &analysis)?;
-        // What was measured must not fail by it.
+        // A measurement must not fail by it.
         if let Err(error) = add_to_job(&analysis) {
             let mut stderr = std::io::stderr();
             let _ = writeln!(
@@ -130,7 +130,7 @@ pub(crate) fn rounds(folders: &[(String, PathBuf)]) -> anyhow::Result<Vec<RoundR
     folders.iter().map(read).collect()
 }
 
-/// Writes all documents. Claims are read over the rounds beside this one, too.
+/// Writes all documents. Claims are read over the sibling rounds, too.
 pub(crate) fn write(folder: &Path, results: &Results) -> anyhow::Result<()> {
     write_with(folder, results, &beside(folder, results)?)
 }
@@ -207,7 +207,7 @@ fn write_for_integration(folder: &Path, analysis: &Analysis<'_>) -> anyhow::Resu
     Ok(())
 }
 
-/// The qualification rounds beside a round that has no winner: claims about their contenders are
+/// The qualification rounds next to a round that has no winner: claims about their contenders are
 /// shown there.
 fn beside(folder: &Path, results: &Results) -> anyhow::Result<Vec<RoundResults>> {
     let decides = results.decides.is_some();
@@ -252,7 +252,7 @@ fn title(results: &Results) -> String {
     if let Some(round) = &results.round {
         title.push_str(&format!(", round {round}"));
     }
-    // The suite of a duel has one profile, of its own name.
+    // The suite of a duel has one profile, of the same name.
     if begin.profile != begin.suite {
         title.push_str(&format!(", profile {}", begin.profile));
     }

@@ -1,5 +1,5 @@
-//! Live metrics by OTLP over HTTP: one export for each recorded slice, sent by a thread of its own.
-//! A collector that does not answer costs a note, and no measurement.
+//! Live metrics by OTLP over HTTP: one export for each recorded slice, sent by a separate thread. A
+//! collector that does not respond costs a note, and no measurement.
 
 mod export;
 mod sender;
@@ -20,19 +20,18 @@ use settings::Settings;
 pub(crate) struct Otlp {
     inner: Box<dyn Observer>,
     source: Source,
-    /// The runs that have begun, by their ids.
+    /// The runs that have started, by their ids.
     runs: BTreeMap<String, Running>,
-    /// The run whose records come.
+    /// The run of the current records.
     current: String,
     sender: Sender,
 }
 
-/// A run that has begun.
+/// A run that has started.
 struct Running {
     planned: PlannedRun,
     suite: String,
-    /// The numbers that were sent last: a collector takes them for those of now until it is told
-    /// that they are over.
+    /// The numbers that were sent last: a collector takes them as current until it gets their end.
     sent: Numbers,
 }
 

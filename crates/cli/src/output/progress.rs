@@ -35,7 +35,7 @@ pub(crate) struct Progress<W> {
     builds: Builds,
     pace: Pace,
     step: Option<StepTotal>,
-    /// The run that began or went on last.
+    /// The run that started or went on last.
     run: String,
     /// The contenders that take turns.
     set: SetProgress,
@@ -292,7 +292,7 @@ impl<W: Write> Progress<W> {
         }
     }
 
-    /// A build begins or ends: a line for each where lines cannot be overwritten.
+    /// A build starts or ends: a line for each where lines cannot be overwritten.
     fn build(&mut self, event: &Event) {
         for line in self.builds.take(event, self.live, Instant::now()) {
             self.line(&line);

@@ -40,7 +40,7 @@ impl SetProgress {
         self.has_begun = false;
     }
 
-    /// Whether the load begins that is asked about for the first time.
+    /// Whether the load starts; true for the first call only.
     pub(crate) fn begins(&mut self) -> bool {
         !std::mem::replace(&mut self.has_begun, true)
     }
@@ -50,7 +50,7 @@ impl SetProgress {
         self.members.contains_key(run)
     }
 
-    /// A step of a contender begins; the lines of the one before.
+    /// Starts a step of a contender and returns the lines of the previous step.
     pub(crate) fn step_begins(&mut self, run: &str, connections: u32, open: u32) -> Vec<String> {
         let Some(member) = self.members.get_mut(run) else {
             return Vec::new();

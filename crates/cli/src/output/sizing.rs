@@ -17,7 +17,7 @@ pub(super) fn measures(
     writeln!(output, "\nwith {cpus} CPU and {} MiB:", memory_bytes >> 20)
 }
 
-/// Writes the table and the answer.
+/// Writes the table and the conclusion.
 pub(super) fn end(output: &mut impl Write, sizing: &Sizing) -> anyhow::Result<()> {
     writeln!(output, "\n{}", sizing.slo)?;
     writeln!(

@@ -11,7 +11,7 @@ use bakeoff_model::totals::{Growth, Times, Totals, geometric_mean};
 #[derive(Debug, Default)]
 pub(crate) struct StepTotal {
     connections: u32,
-    /// Connections that were really open when it began.
+    /// Connections that were open when it started.
     pub(crate) established: u32,
     warm_up: bool,
     totals: Totals,
@@ -28,7 +28,7 @@ impl StepTotal {
     pub(crate) const TITLES: &str =
         "    conns      req/s   p50 ms   p99 ms  errors  us/req     MiB";
 
-    /// A step that begins, with the connections that it wants and those that are open.
+    /// A step that starts, with the connections that it wants and those that are open.
     pub(crate) fn begin(connections: u32, established: u32) -> Self {
         Self {
             connections,

@@ -1,4 +1,4 @@
-//! How long a session still takes.
+//! The remaining time of a session.
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ pub(super) struct Pace {
     ended: Duration,
     /// Of the runs that are alive, and how many these are.
     alive: (Duration, usize),
-    /// When the first run began, and when the last ones ended.
+    /// When the first run started, and when the last ones ended.
     times: Option<(Instant, Instant)>,
 }
 
@@ -65,7 +65,7 @@ mod tests {
             expected: 4 * of_run,
             ..Pace::default()
         };
-        assert_eq!(pace.left(at(0)).as_secs(), 120, "nothing has begun");
+        assert_eq!(pace.left(at(0)).as_secs(), 120, "nothing has started");
         pace.run_begins(of_run, at(10));
         assert_eq!(pace.left(at(20)).as_secs(), 110, "nothing has ended");
         pace.run_ends(at(70));

@@ -1,6 +1,6 @@
 //! The steps of the GitHub Action, run by hand: the binary is fetched from a folder that stands for
-//! a release, a pull request is measured, and its comment is written by a `gh` that keeps what it
-//! is told.
+//! a release, a pull request is measured, and its comment is written by a `gh` that records its
+//! input.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -120,7 +120,7 @@ fn a_pull_request_is_measured_and_commented_on() {
     let expect = "pr comment 7 --edit-last --create-if-none --body-file out/ci/summary.md";
     assert_eq!(said.trim(), expect);
 
-    // A fork may not comment, and that is no failure.
+    // A fork may not comment, and that is not a failure.
     let refused = [("NUMBER", "7"), ("OUT", "out"), ("GH_STATUS", "1")];
     runner
         .script("comment.sh", &checkout, &refused)

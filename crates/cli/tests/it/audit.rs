@@ -11,7 +11,7 @@ fn results_are_judged_again() {
     world
         .run("run SUITE --profile tiny --out OUT")
         .check(0, &[]);
-    // What it said at the time it says today.
+    // Its output today equals the output at the time.
     world.run("audit OUT").check(0, &["nothing was found"]);
     // It becomes a good number.
     for entry in fs::read_dir(world.out().join("records")).unwrap() {

@@ -105,7 +105,7 @@ fn a_refused_session_leaves_no_folder() {
     world.run("run SUITE --profile tiny").check(1, &[refused]);
     assert!(!world.out().with_file_name("results").exists());
 
-    // What was there stays.
+    // The existing files stay.
     std::fs::create_dir(world.out()).unwrap();
     let own = "run SUITE --profile tiny --out OUT";
     world.run(own).check(1, &[refused]);

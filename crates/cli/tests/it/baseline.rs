@@ -19,8 +19,8 @@ slice = "200ms"
 ladder = { warm-up = [4], connections = [4], step = "600ms" }
 "#;
 
-/// A world whose suite is in a repository beside it, with one commit; `None`, said loudly, where
-/// turns are not permitted.
+/// A world whose suite is in a repository next to it, with one commit; `None`, with a printed note,
+/// where turns are not permitted.
 fn world() -> Option<World> {
     if !rustix::process::geteuid().is_root() {
         announce("baselines: turns take root");
@@ -239,7 +239,7 @@ fn a_head_that_is_wrong_fails_and_a_base_that_was_wrong_does_not() {
     );
 }
 
-/// Asserts what is said of options with which nothing can begin.
+/// Asserts the messages for options with which nothing can start.
 #[track_caller]
 fn check(world: &World, options: &str, texts: &[&str]) {
     let arguments = format!("run SUITE --profile turns --out OUT {options}");
@@ -353,7 +353,7 @@ fn what_cannot_be_alive_concurrently_is_not_compared_with_a_baseline() {
     without_root.check(
         1,
         &[&format!(
-            "{only} without root contenders have no network of their own"
+            "{only} without root contenders have no separate networks"
         )],
     );
     world

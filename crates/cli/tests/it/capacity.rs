@@ -1,5 +1,5 @@
 //! Searches for a capacity from outside, on servers whose limit is known (C8.4). What they find is
-//! held against it loosely, because hosts of tests are busy; benches/capacity.sh does it closely.
+//! compared with it loosely, because hosts of tests are busy; benches/capacity.sh does it closely.
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -74,8 +74,8 @@ fn the_limit_of_a_server_is_found_behind_any_url() {
         "{text}"
     );
     let figure = |name: &str| found["capacity"][name].as_f64().unwrap();
-    // What passes for so short a time is 15 % more than the limit. A host that is busy can use up
-    // the trials before the interval is narrow, so it is the interval that has to be right.
+    // For so short a time 15 % more than the limit passes. A host that is busy can use up the
+    // trials before the interval is narrow, so it is the interval that has to be right.
     assert!(figure("low_per_s") < 800.0, "{text}");
     assert!(figure("high_per_s") > 300.0, "{text}");
     assert!(found["last_before_failure_per_s"].is_number(), "{text}");
@@ -176,9 +176,9 @@ fn a_suites_capacity_is_found_or_what_disturbed_the_search_is_said() {
         }
         check_trials(run, confirmed);
         if let Some(capacity) = found.capacity {
-            // What passes for so short a time is 20 % more than the limit of 500, and a core that
-            // is taken away passes less. The few trials can be used up before the interval is
-            // narrow, so it is the interval that has to be right.
+            // For so short a time 20 % more than the limit of 500 passes, and a core that is taken
+            // away passes less. The few trials can be used up before the interval is narrow, so it
+            // is the interval that has to be right.
             assert!(capacity.low_per_s < 900.0, "{found:?}");
             assert!(capacity.high_per_s > 20.0, "{found:?}");
             confirmed += 1;

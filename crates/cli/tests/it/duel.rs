@@ -58,7 +58,7 @@ fn two_services_end_in_a_table_a_sentence_and_a_report() {
         0,
         &[
             "asking each twice: GET /item",
-            "all answer alike: 200,",
+            "all responses are equal: 200,",
             "duel: one and other",
         ],
     );
@@ -71,7 +71,7 @@ fn two_services_end_in_a_table_a_sentence_and_a_report() {
     assert!(report.ends_with("out/report/index.html"), "{report}");
     let page = world.read("out/report/index.html");
     assert!(page.contains("<title>duel: one and other</title>") && page.contains("GET /item"));
-    // The suite is one like others, and where it is the session can be resumed: with the answer.
+    // The suite is one like others, and where it is the session can be resumed: with the result.
     let ended = world.run("run suite --resume OUT");
     ended.check(0, &["nothing is left to run", sentence]);
     duel(&world, &[&a, &b], SHORT).check(1, &["holds a session already", "--resume"]);
@@ -98,8 +98,8 @@ fn requests_of_several_sources_are_one_load() {
         0,
         &[
             "asking each twice: GET /item, GET /item (2), stored",
-            "stored: all answer alike: 200,",
-            "GET /item (2): all answer alike: 200,",
+            "stored: all responses are equal: 200,",
+            "GET /item (2): all responses are equal: 200,",
         ],
     );
     let summary = std::fs::read_to_string(summary).unwrap();
@@ -118,12 +118,12 @@ fn requests_of_several_sources_are_one_load() {
 fn what_varies_in_json_can_be_left_out() {
     let world = World::new(&[]);
     let (a, b) = (side("one", "numbered"), side("other", "numbered"));
-    duel(&world, &[&a, &b], SHORT).check(2, &["answers GET /item differently", "--ignore"]);
+    duel(&world, &[&a, &b], SHORT).check(2, &["responds to GET /item differently", "--ignore"]);
     let ran = duel(&world, &[&a, &b], &format!("{SHORT} --ignore $.number"));
-    ran.check(0, &["all answer alike but for $.number: 200,"]);
+    ran.check(0, &["all responses are equal except for $.number: 200,"]);
 }
 
-/// On loopback alone, or on a port of their own choice, services are not reached in turns.
+/// On loopback alone, or on a port that they choose, services are not reached in turns.
 #[test]
 fn services_that_cannot_be_reached_in_turns_are_measured_in_whole_runs() {
     let world = World::new(&[]);
@@ -151,13 +151,16 @@ fn services_that_answer_differently_are_measured_only_with_leave() {
     ran.check(
         2,
         &[
-            "right and wrong answer GET /item differently, first at byte",
+            "right and wrong respond to GET /item differently, first at byte",
             "right  200,",
             "wrong  200,",
             "--differ",
         ],
     );
-    assert!(!world.out().exists(), "nothing is left of what never began");
+    assert!(
+        !world.out().exists(),
+        "nothing remains of a session that never started"
+    );
     let ran = duel(&world, &[&a, &b], &format!("{SHORT} --differ --quiet"));
     ran.check(0, &["right", "wrong", "report: "]);
     assert!(ran.stderr.is_empty(), "{}", ran.stderr);
@@ -168,7 +171,7 @@ fn a_path_that_is_not_there_is_not_measured() {
     let world = World::new(&[]);
     let (a, b) = (side("a", "good"), side("b", "good"));
     let options = SHORT.replace("/item", "/nowhere");
-    duel(&world, &[&a, &b], &options).check(2, &["a answers GET /nowhere with 404", "path"]);
+    duel(&world, &[&a, &b], &options).check(2, &["a responds to GET /nowhere with 404", "path"]);
 }
 
 #[test]
@@ -216,7 +219,7 @@ fn services_that_run_already_are_checked_and_loaded_and_not_metered() {
     let (one, two) = (Running::start(5), Running::start(5));
     let (a, b) = (format!("a=url:{}", one.1), format!("b=url:{}", two.1));
     let ran = duel(&world, &[&a, &b], SHORT);
-    ran.check(0, &["all answer alike: 200, 5 bytes"]);
+    ran.check(0, &["all responses are equal: 200, 5 bytes"]);
     assert!(!ran.stderr.contains("started in"), "{}", ran.stderr);
     let page = world.read("out/report/index.html");
     assert!(page.contains("external"));

@@ -6,7 +6,7 @@ use std::os::unix::net::UnixListener;
 
 use crate::world::World;
 
-/// A server that answers every request alike until the test ends.
+/// A server that gives every request the same response until the test ends.
 fn server() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();

@@ -1,5 +1,5 @@
 //! Contenders that are fast because they do less: each is caught under load, in `run`, and is not
-//! ranked, while one that does all of the work beside it is.
+//! ranked, while one next to it that does all of the work is.
 
 use std::fs;
 

@@ -140,6 +140,6 @@ fn an_engine_is_reached_by_ssh_and_nothing_of_it_is_left() {
     let ran = Ran::from(command.output().unwrap());
     ran.check(
         1,
-        &["no Docker engine answers", "ssh: ", "Connection refused"],
+        &["no Docker engine responds", "ssh: ", "Connection refused"],
     );
 }

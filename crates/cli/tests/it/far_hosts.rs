@@ -82,7 +82,7 @@ fn left_there(session: u32) -> Vec<String> {
     found.filter(|one| one.contains(&of_session)).collect()
 }
 
-/// They go right after the session, with their way to it.
+/// Asserts that the session's processes on the other host end right after it.
 fn nothing_is_left_there(session: u32) {
     let begun = Instant::now();
     loop {
@@ -186,7 +186,7 @@ fn contenders_of_a_suite_are_built_here_and_run_on_another_host() {
     assert!(!records.contains("unequal work"), "{records}");
     // The last start of the run was without a backend.
     let log = world.read("out/logs/item.good.r1.a1.log");
-    assert!(log.contains("the backend does not answer"), "{log}");
+    assert!(log.contains("the backend does not respond"), "{log}");
 }
 
 #[test]

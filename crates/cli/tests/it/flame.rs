@@ -1,4 +1,4 @@
-//! Flame graphs beside a session and beside `up`, with a `perf` that does what it is told.
+//! Flame graphs during a session and with `up`, with a scripted `perf`.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
@@ -56,7 +56,7 @@ fn a_session_ends_with_a_flame_graph_of_each_case() {
     assert!(report.contains("href=\"../flame/item.good.flame.svg\""));
     let records = fs::read_dir(world.out().join("records")).unwrap();
     assert_eq!(records.count(), 1, "its own run is not recorded");
-    // What is finished has nothing to be drawn of.
+    // A finished session has nothing to draw.
     let again = command(&world, PERF, "run SUITE --resume OUT").output();
     let again = Ran::from(again.unwrap());
     again.check(0, &["nothing is left to run"]);

@@ -74,7 +74,7 @@ fn the_server_counts_the_sum_of_all_parts() {
         let skew_us = step["generators"]["start_skew_us"].as_f64().unwrap();
         assert!(skew_us >= 0.0, "{step}");
     }
-    // As many as there is time for, and some are under way at the end.
+    // The number that there is time for, and some are under way at the end.
     let ran = world.run(&format!("{load} -c 5 -d 300ms"));
     ran.check(0, &[]);
     let timed: Value = serde_json::from_str(&ran.stdout).unwrap();
@@ -118,7 +118,7 @@ struct InSecondStep {
     load: Child,
     output: BufReader<ChildStdout>,
     processes: Vec<String>,
-    /// What was printed about the first step.
+    /// The output about the first step.
     first: Value,
 }
 

@@ -75,7 +75,10 @@ fn services_are_compared_by_calls() {
     ];
     duel(&world, &[&sets[..], &body].concat()).check(
         0,
-        &["all answer alike: 0 (OK)", "helloworld.Greeter/SayHello"],
+        &[
+            "all responses are equal: 0 (OK)",
+            "helloworld.Greeter/SayHello",
+        ],
     );
     let results = fs::read_to_string(results.join("results.md")).unwrap();
     assert!(results.contains("gRPC, one call at a time"), "{results}");

@@ -1,10 +1,10 @@
-//! Suites to begin with.
+//! First suites, as `bakeoff init` writes them.
 
 use std::fs;
 
 use crate::world::{Ran, World, program};
 
-/// A description of what the world's contenders answer.
+/// A description of the responses of the world's contenders.
 const DESCRIPTION: &str = r#"
 openapi: 3.1.0
 paths:

@@ -22,7 +22,7 @@ fn until(world: &World, command: &str, mut wanted: impl FnMut(&Value) -> bool) -
         wanted(&event)
     });
     assert!(came, "the session ended before it came that far");
-    // What else it says has to go somewhere, or it would wait for a reader.
+    // The rest of its output must be read, or it would wait for a reader.
     std::thread::spawn(move || lines.for_each(drop));
     child
 }
@@ -199,7 +199,7 @@ fn a_full_disk_is_a_sentence_and_costs_no_record() {
     let world = World::new(&["good"]);
     let out = world.out();
     fs::create_dir(&out).unwrap();
-    // A file system of its own that has room for little more than the session's description.
+    // A separate file system that has room for little more than the session's description.
     let script = format!(
         "mount -t tmpfs -o size=24k none {out} && \
          {program} run SUITE --profile tiny --runs 3 --out {out}/results; status=$?; \

@@ -79,7 +79,7 @@ fn kubectl(arguments: &str) -> String {
     said
 }
 
-/// The same, of something that may not be there yet.
+/// Runs `kubectl` until its output is as wanted: the object may not exist yet.
 fn await_kubectl(arguments: &str, wanted: impl Fn(&str) -> bool) -> String {
     let begun = Instant::now();
     loop {
@@ -160,7 +160,7 @@ fn bakeoff_image() -> &'static str {
     IMAGE.get_or_init(|| image(pod_program(), None, TempDir::new().unwrap().path()))
 }
 
-/// Loads a program as an image of its own, with the files of a folder in `/recordings`, and returns
+/// Loads a program as a separate image, with the files of a folder in `/recordings`, and returns
 /// the image's name.
 fn image(program: &Path, files: Option<&Path>, folder: &Path) -> String {
     let loader = std::env::var("BAKEOFF_IMAGE_LOADER");
@@ -251,7 +251,7 @@ fn sent(records: &[Value]) -> u64 {
         + sum(slices().map(|slice| Some(failed(slice) + unanswered(slice))))
 }
 
-/// What the contender said when it was stopped.
+/// The contender's output when it was stopped.
 fn counted(world: &World, out: &str) -> u64 {
     let folder = world.out().parent().unwrap().join(out).join("logs");
     let mut files = fs::read_dir(folder).unwrap();
@@ -306,7 +306,8 @@ fn two_load_generators_send_what_the_service_counts() {
         let of_step = sum(of_step.map(|slice| slice["load"]["requests"].as_u64()));
         assert_eq!(of_parts, of_step, "{fleet}");
     }
-    // Beside the load: the answer that says it is ready, the check, and the same after the load.
+    // In addition to the load: the response that says it is ready, the check, and the same after
+    // the load.
     assert_eq!(counted(&world, "out"), sent(&records) + 3);
     assert_eq!(namespaces(), Vec::<String>::new());
 }
@@ -410,7 +411,7 @@ fn pods_take_turns() {
     assert_eq!(namespaces(), Vec::<String>::new());
 }
 
-/// A Deployment without Pods of its own, in a namespace that it shares with its settings.
+/// A Deployment without Pods, in a namespace that it shares with its settings.
 fn deployment(image: &str) -> String {
     let container = format!(
         r#"{{"name": "app", "image": "{image}", "command": ["/bakeoff"],
@@ -563,7 +564,7 @@ fn a_postgresql_in_a_pod_has_a_database_of_each_contender() {
     let backend = "default-backend = \"postgres\"\n\n[[backend]]\nname = \"postgres\"\n\
                    data = \"data\"\n\n[profile.tiny]";
     world.write("suite.toml", &SUITE.replacen("[profile.tiny]", backend, 1));
-    // Who would be given the wrong database, or none, would not find this.
+    // A contender with the wrong database, or none, would not find this.
     let schema = "CREATE TABLE named AS SELECT current_user AS owner;";
     world.write("data/schema.sql", schema);
     let mut child = until_loaded(&world, "--profile long --out out");

@@ -1,4 +1,5 @@
-//! How `bakeoff load` ends: when it is interrupted, when its reader is gone, when a service fails.
+//! The ends of `bakeoff load`: when it is interrupted, when its reader is gone, when a service
+//! fails.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -13,14 +14,14 @@ use serde_json::Value;
 
 use crate::world::{Ran, World};
 
-/// What a server has seen.
+/// The requests that a server has seen.
 #[derive(Default)]
 struct Seen {
     connections: AtomicUsize,
     requests: AtomicUsize,
 }
 
-/// A server that answers so many requests, and then closes what there is and what comes.
+/// A server that responds to N requests, and then closes all present and new connections.
 fn server(requests_max: usize) -> (String, Arc<Seen>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
@@ -169,7 +170,7 @@ fn a_reader_that_goes_away_ends_the_load() {
             .read_line(&mut line)
             .unwrap();
         Ran::from(load.wait_with_output().unwrap()).check(status, &[]);
-        // The pipe is found broken when the second step writes; the third is never begun.
+        // The pipe is found broken when the second step writes; the third is never started.
         assert!(seen.connections.load(SeqCst) < 7, "{line}");
     }
 }

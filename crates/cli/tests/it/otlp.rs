@@ -1,6 +1,6 @@
 //! Live metrics: a collector gets the numbers of each slice, in both encodings of OTLP; the
 //! dashboard asks for these numbers. With `BAKEOFF_TEST_PROMETHEUS=1` a real Prometheus, a program
-//! on the PATH, takes them and answers the dashboard.
+//! on the PATH, takes them and serves the dashboard.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -28,7 +28,7 @@ const DASHBOARD: &str = include_str!("../../../../packaging/grafana/bakeoff.json
 /// How long Prometheus may take for anything.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A request as it came.
+/// A request as it was received.
 #[derive(Debug)]
 struct Request {
     path: String,
@@ -70,7 +70,7 @@ impl Request {
     }
 }
 
-/// A collector that gives every request this answer. Returns its port and the requests.
+/// A collector that gives every request this response. Returns its port and the requests.
 fn collector(media: &'static str, answer: Vec<u8>) -> (u16, Receiver<Request>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -190,7 +190,7 @@ fn of_all(query: &str) -> String {
     filled
 }
 
-/// The words of a query that begin as names of ours do.
+/// The words of a query that start as names of ours do.
 fn own_words(query: &str) -> BTreeSet<String> {
     let words = query.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
     let own = words.filter(|word| word.starts_with("bakeoff_"));
@@ -449,7 +449,7 @@ impl Prometheus {
         Some((status, body.to_owned()))
     }
 
-    /// The data of an answer of its API.
+    /// The data of a response of its API.
     #[track_caller]
     fn ask(&self, path: &str, parameters: &[(&str, &str)]) -> Value {
         let parameters: Vec<String> = parameters

@@ -21,8 +21,8 @@ fn of_kind<'r>(run: &'r [Value], kind: &str) -> Vec<&'r Value> {
     run.iter().filter(is_kind).collect()
 }
 
-/// Asserts that a run has the series of so many steps, and that the service has counted what the
-/// load generator did in each.
+/// Asserts that a run has the series of this number of steps, and that the service has counted what
+/// the load generator did in each.
 #[track_caller]
 fn check_counted(run: &[Value], steps: usize) {
     let told = of_kind(run, "metrics");

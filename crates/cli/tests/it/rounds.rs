@@ -58,7 +58,7 @@ pub(crate) fn pair(benchmark: &str) -> World {
     world
 }
 
-/// Rounds of a group are run into one folder, under a profile of their own, and in sittings.
+/// Rounds of a group are run into one folder, under their own profile, and in sittings.
 #[test]
 fn a_group_of_rounds_is_run_in_sittings() {
     let world = pair("item");

@@ -45,7 +45,7 @@ fn psql() -> PathBuf {
 /// A world of contenders that store, with a database for each.
 fn storing(modes: &[&str]) -> World {
     let world = World::new(modes);
-    // The server is another user than root, who tests may be.
+    // The server runs as another user than root; tests may run as root.
     let everybody = fs::Permissions::from_mode(0o755);
     fs::set_permissions(world.out().parent().unwrap(), everybody).unwrap();
     let suite = fs::read_to_string(world.path().join("suite.toml")).unwrap();
@@ -214,7 +214,7 @@ fn until_load(world: &World, arguments: &str) -> Child {
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let came = lines.any(|line| line.unwrap().contains("\"event\":\"step-began\""));
     assert!(came, "the session ended before the load");
-    // What else it says has to go somewhere, or it would wait for a reader.
+    // The rest of its output must be read, or it would wait for a reader.
     std::thread::spawn(move || lines.for_each(drop));
     child
 }
@@ -231,8 +231,8 @@ fn a_contender_that_does_not_store_what_it_says_is_caught() {
             2,
             &[
                 "FAILED at count",
-                "of `store` answered with success",
-                "a success was answered and not stored",
+                "of `store` succeeded",
+                "a success was reported and not stored",
                 "1 of 2 runs failed",
             ],
         );

@@ -1,5 +1,5 @@
-//! The cheapest limits of a service whose own limit is known: 500 requests per second, by a queue
-//! that takes 2 ms for each.
+//! The cheapest limits of a service with a known limit: 500 requests per second, by a queue that
+//! takes 2 ms for each.
 
 use serde_json::Value;
 

@@ -1,5 +1,5 @@
-//! Servers of SSH that play other hosts, with keys of their own: by another name of this host, and
-//! where that is wanted in a network of its own.
+//! Servers of SSH that play other hosts, with separate keys: by another name of this host, or in a
+//! separate network.
 
 use std::fs;
 use std::net::TcpStream;
@@ -17,7 +17,7 @@ pub(crate) const SSH: &str = "BAKEOFF_TEST_SSH";
 
 const SSHD: &str = "/usr/sbin/sshd";
 
-/// The port of servers in a network of their own.
+/// The port of servers in separate networks.
 const PORT: u16 = 2222;
 
 /// A server, and a folder with an `ssh` that knows its keys.
@@ -47,7 +47,7 @@ impl SshServer {
         )
     }
 
-    /// Starts one in a network of its own, as a host of this name.
+    /// Starts one in a separate network, as a host of this name.
     pub(crate) fn in_network(world: &World, name: &str, network: &FarNetwork) -> Self {
         let (script, entered) = (as_host(name), format!("--net=/run/netns/{}", network.name));
         let words = [
@@ -62,7 +62,7 @@ impl SshServer {
         for key in ["host", "user"] {
             make_key(&folder, key);
         }
-        // What sshd wants of its host besides.
+        // Other requirements of sshd.
         fs::create_dir_all("/run/sshd").unwrap();
         let settings = format!(
             "ListenAddress {address}\nPort {port}\nHostKey {}\nAuthorizedKeysFile {}\n\

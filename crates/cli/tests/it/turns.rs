@@ -150,7 +150,7 @@ fn check_beside(good: &RunRecords, same: &RunRecords) {
     }
 }
 
-/// Without root each contender of a set has a port of its own.
+/// Without root each contender of a set has a separate port.
 #[test]
 fn without_root_contenders_take_turns_on_ports_of_their_own() {
     let world = with_turns();
@@ -172,7 +172,7 @@ fn without_root_contenders_take_turns_on_ports_of_their_own() {
 /// Where contenders cannot be alive concurrently, the same runs are whole ones.
 #[test]
 fn without_root_and_a_port_that_is_named_contenders_are_measured_in_whole_runs() {
-    let why = "without root contenders have no network of their own: whole runs one after the \
+    let why = "without root contenders have no separate networks: whole runs one after the \
                other instead of turns";
     let world = with_turns();
     world.hide_port();

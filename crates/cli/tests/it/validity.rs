@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::world::{World, program};
 
-/// A contender on a port of its own, killed at the end of the test.
+/// A contender on a separate port, killed at the end of the test.
 struct Service {
     child: Child,
     port: u16,
@@ -38,7 +38,7 @@ impl Drop for Service {
     }
 }
 
-/// What `load` says about a contender of this mode.
+/// The output of `load` about a contender of this mode.
 fn loaded(mode: &str, class: &str) {
     let world = World::new(&[]);
     let service = Service::start(mode);
@@ -61,7 +61,7 @@ fn loaded(mode: &str, class: &str) {
     page.check(0, &["verdict", "invalid:", class]);
 }
 
-/// What `run` says about a contender of this mode, in steps of a length.
+/// The output of `run` about a contender of this mode, in steps of a length.
 fn ran(mode: &str, class: &str, step: &str) {
     let world = World::new(&[mode]);
     let suite = world.read("suite/suite.toml");

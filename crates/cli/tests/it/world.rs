@@ -11,7 +11,7 @@ use std::process::{Child, Command, Output};
 use rustix::net::{AddressFamily, SocketType, bind, getsockname, socket, sockopt};
 use tempfile::TempDir;
 
-/// A suite of misbehaving contenders with a port of its own.
+/// A suite of misbehaving contenders with a separate port.
 pub(crate) struct World {
     folder: TempDir,
     port: u16,
@@ -19,8 +19,8 @@ pub(crate) struct World {
     _reservation: Vec<OwnedFd>,
 }
 
-/// Contenders that are alive concurrently without a network of their own listen on so many ports
-/// at most.
+/// Contenders that are alive concurrently without separate networks listen on at most this number
+/// of ports.
 const PORTS: u16 = 8;
 
 /// The first of [`PORTS`] neighbouring ports, and the sockets that hold them. These do not listen,
@@ -120,7 +120,7 @@ impl World {
         // A job's own summary is not for the sessions of its tests.
         command.env_remove("GITHUB_STEP_SUMMARY");
         command.env("BAKEOFF_CACHE", self.folder.path().join("cache"));
-        // Where sessions keep their temporary files, so that a test sees what is left of them.
+        // Where sessions keep their temporary files, so that a test sees what remains of them.
         command.env("XDG_RUNTIME_DIR", self.folder.path().join("run"));
         command.current_dir(self.folder.path());
         command
@@ -232,7 +232,7 @@ impl From<Output> for Ran {
 }
 
 impl Ran {
-    /// The same with all lines joined: where they break is not the point.
+    /// Returns the output with all lines joined: line breaks do not matter.
     pub(crate) fn unwrapped(&self) -> Self {
         let joined = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         Self {
@@ -255,7 +255,7 @@ impl Ran {
     }
 }
 
-/// Folders at or below one whose names begin like this.
+/// Folders at or below one whose names start like this.
 fn named(folder: &Path, prefix: &str, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {

@@ -751,7 +751,7 @@ fn turns_that_cannot_be_taken_are_whole_runs_of_the_same_contenders() {
         profile: "turns".to_owned(),
         ..options()
     };
-    let why = "without root contenders have no network of their own";
+    let why = "without root contenders have no separate networks";
     let (turns, whole) = (made(&options), made(&options.in_whole_runs(why.to_owned())));
     assert!(turns.has_turns() && !whole.has_turns());
     assert_eq!(turns.no_turns, None);

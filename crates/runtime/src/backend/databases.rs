@@ -16,13 +16,14 @@ use super::psql::{as_administrator, failed, output};
 use super::server::{PREFIX, Server};
 
 /// The database that holds the schema and nothing else; those of contenders are copies of it. No
-/// contender has a name that makes two underscores of its beginning.
+/// contender has a name that starts with two underscores here.
 const TEMPLATE: &str = "bakeoff__template";
 
 /// The file of a suite's data folder that is run in every new database.
 const SCHEMA: &str = "schema.sql";
 
-/// Who contenders log in as, with this as password too: owner of their databases, nothing else.
+/// The user that contenders log in as, with this as password too: owner of their databases, nothing
+/// else.
 pub(super) const ROLE: &str = "bakeoff";
 
 /// Bytes that PostgreSQL keeps of a name.
@@ -165,7 +166,7 @@ impl Databases {
         }
     }
 
-    /// Whether the server answers.
+    /// Whether the server responds.
     pub(crate) async fn answer(&self) -> bool {
         self.run("postgres", "SELECT 1").await.is_ok()
     }

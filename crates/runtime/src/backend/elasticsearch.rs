@@ -32,7 +32,7 @@ const NAME: &str = "elasticsearch";
 /// The JDK that builds and runs it.
 const JDK: u32 = 17;
 
-/// How long it may take until it answers: 5 to 15 s on an idle host, more on a busy small one.
+/// How long it may take until it responds: 5 to 15 s on an idle host, more on a busy small one.
 const READY: Duration = Duration::from_secs(120);
 
 /// Connections that warm it up.
@@ -106,10 +106,10 @@ pub fn command_in_image(java: &str, artifact: &str, heap_mib: u32, port: u16) ->
     )
 }
 
-/// Waits until a node answers, fills it with the documents of a folder and warms it.
+/// Waits until a node responds, fills it with the documents of a folder and warms it.
 ///
 /// # Errors
-/// It does not answer, or refuses something.
+/// It does not respond, or refuses something.
 pub(crate) async fn prepare(
     node: SocketAddr,
     folder: &Path,
@@ -188,7 +188,7 @@ fn command(
     ]
 }
 
-/// Whether the node answers and has found itself healthy.
+/// Whether the node responds and reports itself healthy.
 async fn answers(node: SocketAddr) -> bool {
     let path = "/_cluster/health";
     let answer = ask(node, "GET", path, &[], b"", Duration::from_secs(5)).await;
@@ -220,7 +220,8 @@ async fn fetch_until(
     let driver = tokio::spawn(connection);
     while Instant::now() < until {
         let index = next.fetch_add(1, Ordering::Relaxed) % documents.len().max(1);
-        // As contenders ask: their answers are small, and so must be those that warm.
+        // Like contenders' requests: their responses are small, and so must be those of the
+        // warm-up.
         let path = format!(
             "{}?_source_excludes=geometry,population",
             documents.get(index)?

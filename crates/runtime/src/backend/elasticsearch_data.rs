@@ -39,7 +39,7 @@ struct Mapping {
 struct Index {
     /// The other name, by which contenders ask.
     alias: String,
-    /// File of documents beside the mapping, JSON Lines, gzip when it ends in `.gz`.
+    /// File of documents next to the mapping, JSON Lines, gzip when it ends in `.gz`.
     documents: PathBuf,
     /// The field that is the document's identity.
     id: String,

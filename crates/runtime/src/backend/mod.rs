@@ -1,8 +1,8 @@
 //! The backends that contenders call: real ones and the replay of their recordings.
 //!
-//! A backend is a local process in a group of its own, started through the process runtime, so
-//! that it is metered, confined and removed like a contender. Which backend a suite wants, on
-//! which cores and for how long is the session's business.
+//! A backend is a local process in a separate group, started through the process runtime, so that
+//! it is metered, confined and removed like a contender. Which backend a suite wants, on which
+//! cores and for how long is the session's business.
 
 mod databases;
 pub mod elasticsearch;

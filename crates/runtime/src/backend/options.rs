@@ -37,7 +37,7 @@ pub enum BackendKind {
     Postgres,
     /// A PostgreSQL that runs already.
     PostgresServer(DatabaseUrl),
-    /// Recorded exchanges, answered from memory.
+    /// Recorded exchanges, served from memory.
     Replay(ReplayProcess),
 }
 
@@ -50,7 +50,7 @@ pub struct ReplayProcess {
     pub program: PathBuf,
     /// Its first arguments: the sub-command.
     pub args: Vec<OsString>,
-    /// How it answers.
+    /// How it responds.
     pub settings: ReplaySettings,
 }
 

@@ -1,4 +1,4 @@
-//! A real PostgreSQL: a cluster of its own in the session's folder, a database for each contender.
+//! A real PostgreSQL: a separate cluster in the session's folder, a database for each contender.
 //!
 //! Settings are those that PostgreSQL ships with, `fsync` included, but for what makes it live in
 //! one folder and lets drivers of 2016 log in. It refuses to run as root and so gets another user
@@ -26,7 +26,7 @@ use super::psql::{NAME, as_administrator, failed, output};
 use super::running::{Backend, address, spec, started};
 use super::server::Server;
 
-/// How long it may take until it answers: 1 s on an idle host.
+/// How long it may take until it responds: 1 s on an idle host.
 pub(crate) const READY: Duration = Duration::from_secs(60);
 
 /// How its folder of data is made. Drivers of 2016 know no other kind of password.
@@ -126,7 +126,7 @@ struct Programs {
 }
 
 impl Programs {
-    /// Those on the PATH, else the newest where Debian puts them.
+    /// Finds the programs on the PATH, else the newest where Debian puts them.
     fn find() -> Result<Self, Problem> {
         Self::find_in(folders()).ok_or_else(|| {
             failed(MissingToolchain {
@@ -168,7 +168,7 @@ struct Owner {
     group: u32,
 }
 
-/// Who the server runs as when we are root; `None` when we are not.
+/// The user that the server runs as when we are root; `None` when we are not.
 fn owner() -> Option<Owner> {
     if !rustix::process::geteuid().is_root() {
         return None;
@@ -177,7 +177,7 @@ fn owner() -> Option<Owner> {
     Some(owner_of(&users))
 }
 
-/// Debian's user for PostgreSQL, else the one who owns nothing.
+/// Debian's user for PostgreSQL, else the one that owns nothing.
 fn owner_of(passwd: &str) -> Owner {
     const NOBODY: Owner = Owner {
         user: 65_534,

@@ -1,5 +1,6 @@
-//! How many requests a backend has answered, for other processes. The replay backend tells it
-//! over a Unix socket of its own: over its port the question would wait behind the contender's.
+//! The number of requests that a backend has completed, for other processes. The replay backend
+//! reports it over a separate Unix socket: on its port the query would wait behind the contender's
+//! requests.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -10,7 +11,7 @@ use tokio::net::UnixStream;
 
 use crate::http::ask;
 
-/// How long an answer may take; a busy backend needs milliseconds.
+/// How long a reply may take; a busy backend needs milliseconds.
 const LIMIT: Duration = Duration::from_secs(2);
 
 /// The counters of Elasticsearch for its indices: documents fetched by id, and searches of a shard.
@@ -27,7 +28,7 @@ pub(super) enum Counter {
 }
 
 impl Counter {
-    /// Requests answered up to now; `None` when it does not tell.
+    /// Requests completed up to now; `None` when it does not report them.
     pub(super) async fn read(&self) -> Option<u64> {
         let reading = async {
             match self {

@@ -1,4 +1,4 @@
-//! A backend at work: awaited, metered, asked what it could not answer, stopped.
+//! A backend at work: awaited, metered, queried for unknown requests, stopped.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -112,7 +112,7 @@ impl Backend {
         }
     }
 
-    /// One that runs already: nothing is known of its cost.
+    /// Returns a backend that runs already: nothing is known of its cost.
     pub(super) fn elsewhere(name: &'static str, address: SocketAddr) -> Self {
         Self {
             name,
@@ -125,7 +125,7 @@ impl Backend {
         }
     }
 
-    /// Reads requests that it could not answer from this file.
+    /// Reads the requests that it had no response to from this file.
     pub(super) fn note_unknown(&mut self, file: &Path) {
         self.unknown = Some(Unknown::of(file));
     }
@@ -206,8 +206,8 @@ impl Backend {
         self.databases.as_ref()
     }
 
-    /// Returns its cost, how many requests it has answered so far, and the connections to it. A
-    /// figure that cannot be read is absent.
+    /// Returns its cost, the number of requests it has completed so far, and the connections to it.
+    /// A value that cannot be read is absent.
     pub async fn sample(&self) -> ResourceSample {
         let mut sample = match &self.instance {
             Some(instance) => instance.sample().await.resources,
@@ -236,7 +236,7 @@ impl Backend {
         logs.unwrap_or_default()
     }
 
-    /// Requests that the replay backend had no answer to since the last call, each once. Always
+    /// Requests that the replay backend had no response to since the last call, each once. Always
     /// empty for a real backend.
     #[must_use]
     pub fn unknown_requests(&self) -> Vec<String> {
@@ -277,8 +277,8 @@ impl Drop for Backend {
     }
 }
 
-/// The notes of a replay backend in a folder: how many requests it has answered, and which it could
-/// not.
+/// The notes of a replay backend in a folder: how many requests it has completed, and which it had
+/// no response to.
 #[derive(Debug)]
 pub(crate) struct ReplayNotes {
     counter: Counter,
@@ -289,7 +289,7 @@ impl ReplayNotes {
     /// Names of the two files in the folder: unknown requests, count.
     pub(crate) const FILES: [&str; 2] = ["unknown", "count"];
 
-    /// The notes of a replay backend that was told to keep them there.
+    /// The notes of a replay backend that keeps them there.
     pub(crate) fn in_folder(folder: &Path) -> Self {
         let [unknown, count] = Self::FILES.map(|name| folder.join(name));
         Self {
@@ -298,12 +298,12 @@ impl ReplayNotes {
         }
     }
 
-    /// Requests answered up to now; `None` when it does not tell.
+    /// Requests completed up to now; `None` when it does not report them.
     pub(crate) async fn requests(&self) -> Option<u64> {
         self.counter.read().await
     }
 
-    /// Requests that it had no answer to since the last call, each once.
+    /// Requests that it had no response to since the last call, each once.
     pub(crate) fn unknown(&self) -> Vec<String> {
         self.unknown.new_ones()
     }

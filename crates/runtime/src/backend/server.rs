@@ -1,9 +1,9 @@
 //! A PostgreSQL that runs already: databases of ours are made in it and dropped again, and
 //! nothing else is touched. All that is made carries a mark, and only what carries it is dropped.
 //!
-//! While a session uses a server it holds a connection to a database of its own there. Another
-//! session refuses to begin then; without such a connection, what is marked was left by a session
-//! that was killed.
+//! While a session uses a server it holds a connection to its own database there. Another session
+//! refuses to start then; without such a connection, what is marked was left by a session that was
+//! killed.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ use tokio::process::Child;
 
 use super::psql::{failed, output, psql};
 
-/// The beginning of names of our databases.
+/// The prefix of names of our databases.
 pub(super) const PREFIX: &str = "bakeoff_";
 
 /// The database to which a session is connected as long as it uses the server.
@@ -41,8 +41,8 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// Looks whether the server can be used, removes what a killed session left in it, and tells
-    /// other sessions that it is in use.
+    /// Looks whether the server can be used, removes what a killed session left in it, and marks it
+    /// as in use for other sessions.
     pub(super) async fn claim(psql: PathBuf, url: DatabaseUrl) -> Result<Self, Problem> {
         let mut server = Self {
             psql,
@@ -205,7 +205,7 @@ impl Drop for Server {
         for database in made.iter() {
             command.args(["--command", &drop_statement(database)]);
         }
-        // What cannot be dropped now is left to the next session.
+        // Databases that cannot be dropped now are left to the next session.
         let _ = command.stdin(Stdio::null()).output();
     }
 }
@@ -247,7 +247,7 @@ fn explained(complaint: &str) -> (String, String) {
     (why.to_owned(), hint.to_owned())
 }
 
-/// Whether a server can be used that answers so: its version as a number, whether the user may do
+/// Whether a server with this reply can be used: its version as a number, whether the user may do
 /// everything, and whether the user may make databases.
 fn judge(answer: &str, user: &str) -> Result<(), (String, String)> {
     let mut words = answer.split(' ');

@@ -1,6 +1,6 @@
 //! Connections of contenders to a PostgreSQL, as the server's processes show them: each serves one
-//! connection and has in its title whose it is and what it does. The server is not asked,
-//! which would cost it time.
+//! connection and has the user and its activity in its title. The server is not queried, which
+//! would cost it time.
 
 use std::fs;
 

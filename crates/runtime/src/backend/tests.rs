@@ -48,7 +48,7 @@ const QUESTIONS: [Question; 6] = [
     ("GET", "/binary", b""),
 ];
 
-/// Answers by path and body, and counts what it is asked.
+/// Responds by path and body, and counts its requests.
 async fn upstream() -> (SocketAddr, Arc<AtomicUsize>) {
     let listener = TcpListener::bind(ANY).await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -108,7 +108,7 @@ async fn put(to: SocketAddr, (method, path, body): Question) -> ReceivedResponse
     answer
 }
 
-/// Records the questions into a file; answers, and what the session says of itself.
+/// Records the requests into a file; returns the responses and the summary of the session.
 async fn record(
     to: SocketAddr,
     out: &Path,
@@ -176,7 +176,7 @@ async fn recordings_grow_and_stay_in_order() {
     let before = fs::read_to_string(&out).unwrap();
     let (_, summary) = record(real, &out, &[("GET", "/large", b""), ("GET", "/a", b"")]).await;
     assert_eq!((summary.exchanges, summary.new), (4, 2));
-    assert_eq!(summary.notes, ["GET /large: an answer of 300 kB"]);
+    assert_eq!(summary.notes, ["GET /large: a response of 300 kB"]);
     let after = fs::read_to_string(&out).unwrap();
     let old: Vec<&str> = before.lines().collect();
     let new: Vec<&str> = after.lines().collect();
@@ -192,7 +192,7 @@ async fn a_dead_backend_is_not_recorded() {
     let (answers, summary) = record(dead, &out, &QUESTIONS[..1]).await;
     assert_eq!(answers[0].status, 502);
     assert_eq!(summary.exchanges, 0);
-    assert!(summary.notes[0].starts_with("GET /: the backend did not answer: "));
+    assert!(summary.notes[0].starts_with("GET /: the backend did not respond: "));
     assert!(!out.exists());
 }
 

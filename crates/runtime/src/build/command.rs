@@ -7,7 +7,7 @@ pub struct Placeholders {
     pub artifact: String,
     /// `{java}`: path of the wanted `java`; `None` when the contender names no JDK.
     pub java: Option<String>,
-    /// `{jvm-options}`, an argument of its own: becomes this number of arguments, or none.
+    /// `{jvm-options}`, a separate argument: becomes this number of arguments, or none.
     pub jvm_options: Vec<String>,
 }
 

@@ -1,6 +1,6 @@
 //! Builds contenders: in a copy of their folder in the cache, and only when something changed.
 //!
-//! What changed is told by a receipt: the digest of sources, command, environment and toolchain
+//! A change is detected by a receipt: the digest of sources, command, environment and toolchain
 //! versions of the last build that succeeded. Images are the Docker part's business.
 
 mod command;
@@ -38,7 +38,7 @@ const INHERITED: [&str; 3] = [
     "CARGO_BUILD_RUSTFLAGS",
     "RUSTFLAGS",
 ];
-/// Names of more such variables begin with this.
+/// The prefix of more such variables.
 const INHERITED_PREFIX: &str = "CARGO_PROFILE_";
 
 /// Where Cargo keeps what it compiles on the way to an artifact, for all contenders alike: most of
@@ -69,7 +69,7 @@ pub struct Built {
     pub toolchains: BTreeMap<String, String>,
     /// Log of the last build.
     pub log_path: PathBuf,
-    /// It was built now; `false` when the last build was still good.
+    /// Whether it was built now; `false` when the last build was still good.
     pub fresh: bool,
 }
 
@@ -116,12 +116,12 @@ impl From<BuildError> for Problem {
     }
 }
 
-/// The receipt that a successful build leaves beside its copy.
+/// The receipt that a successful build leaves next to its copy.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Receipt {
     /// Digest of everything that went into the build.
     input: String,
-    /// Digest of what came out.
+    /// Digest of the output.
     artifact: String,
 }
 
@@ -165,7 +165,8 @@ pub async fn build(
     build_and_tell(contender, contender_folder, options, &|| ()).await
 }
 
-/// The same; `begun` is called when the last build turns out not to be good and the command starts.
+/// Builds a contender; `begun` is called when the last build turns out not to be good and the
+/// command starts.
 ///
 /// # Errors
 /// A toolchain is missing, or the build failed.
@@ -227,7 +228,7 @@ impl LoggedCommand<'_> {
             .args(self.words.iter().skip(1))
             .envs(self.env)
             .current_dir(self.folder)
-            // A group of its own, because compilers and tests are children of the command.
+            // A separate group, because compilers and tests are children of the command.
             .process_group(0)
             .kill_on_drop(true);
         command.stdin(Stdio::null()).stdout(log.0).stderr(log.1);
@@ -274,8 +275,8 @@ impl<'a> Job<'a> {
     ) -> Self {
         let mut env = build_env(contender, tools, &inherited());
         let mut build: Vec<&str> = contender.build.iter().map(String::as_str).collect();
-        // The contender as it was has a place of its own, whose path is as long: the length of
-        // paths moves code and stacks about.
+        // The contender as it was has a separate place, whose path is as long: the length of paths
+        // moves code and stacks about.
         build.extend(contender.is_base.then_some("base"));
         let key = sources::digest_of(&build, &without_path(&env));
         if env::var_os(CARGO_BUILD_DIR).is_none() {
@@ -438,7 +439,7 @@ impl<'a> Job<'a> {
 }
 
 /// The environment as far as it makes a difference: what the search path leads to is in the
-/// versions of the toolchains, and a new folder in it is no reason to build again.
+/// versions of the toolchains, and a new folder in it does not cause a build.
 fn without_path(env: &BTreeMap<String, String>) -> BTreeMap<String, String> {
     let kept = env
         .iter()

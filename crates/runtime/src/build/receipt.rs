@@ -1,6 +1,5 @@
-//! What is known about a contender beside its artifact: version, toolchains, and where it runs. And
-//! contenders of which that is all, because they are installed programs, images or services that
-//! run already.
+//! The description of a contender besides its artifact: version, toolchains, and where it runs. It
+//! is all that is known of installed programs, images and services that run already.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -60,7 +59,7 @@ pub(super) fn receipts(tools: &BTreeMap<String, Toolchain>) -> BTreeMap<String, 
     versions.chain(settings).collect()
 }
 
-/// Returns the output of the version command; a version that is not known is no reason to fail.
+/// Returns the output of the version command; an unknown version is not an error.
 pub(super) async fn version(
     contender: &Contender,
     workdir: &Path,

@@ -51,7 +51,7 @@ impl From<MissingToolchain> for Problem {
 }
 
 /// Finds a toolchain by the name that contenders give it in `needs`: `rust`, `maven`, `jdk-17`,
-/// `node`, `npm`, or any other program's name. The answer is remembered.
+/// `node`, `npm`, or any other program's name. The result is cached.
 ///
 /// # Errors
 /// It is not there; the error says what would enable it.
@@ -110,8 +110,8 @@ fn how(needs: &str) -> String {
     }
 }
 
-/// Finds a program on the PATH, or where rustup puts its own, and asks its version. It is there
-/// whatever it answers.
+/// Finds a program on the PATH, or where rustup puts its own, and asks its version. It counts as
+/// found whatever it prints.
 fn program(name: &str) -> Option<Toolchain> {
     let paths = env::var_os("PATH").unwrap_or_default();
     let home = env::var_os("HOME").map(|home| PathBuf::from(home).join(".cargo/bin"));

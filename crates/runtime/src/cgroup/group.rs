@@ -186,7 +186,7 @@ impl Drop for Group {
     }
 }
 
-/// Makes a folder whose counters begin at zero: one of that name was left by a dead session with
+/// Makes a folder whose counters start at zero: one of that name was left by a dead session with
 /// the same process number.
 fn create_fresh(dir: &Path) -> io::Result<()> {
     match fs::create_dir(dir) {
@@ -241,7 +241,7 @@ mod tests {
             fs::write(dir.join("cgroup.subtree_control"), "memory cpu\n").unwrap();
         }
         if !shell_passes_on {
-            // What the kernel answers to a group that has processes: the write fails.
+            // The kernel's error for a group that has processes: the write fails.
             let control = root.join("user/shell/cgroup.subtree_control");
             fs::remove_file(&control).unwrap();
             fs::create_dir(&control).unwrap();

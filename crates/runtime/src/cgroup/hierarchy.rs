@@ -1,4 +1,4 @@
-//! Where groups of ours may be made.
+//! The place in a hierarchy where our groups may be made.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ pub(crate) enum Version {
     V2,
 }
 
-/// Stands for the unified hierarchy beside version 1.
+/// Stands for the unified hierarchy alongside version 1.
 pub(super) const UNIFIED: &str = "unified";
 
 /// The folders below which groups of ours are made: always below the session's own group where
@@ -94,7 +94,7 @@ fn v1(mounts: &[Mount], own: &[(Vec<String>, String)]) -> Result<Hierarchy, Prob
         parents.push((name.to_owned(), parent));
         points.push(mount.point.clone());
     }
-    // The unified hierarchy beside version 1 has no controllers, but pressure figures and the
+    // The unified hierarchy alongside version 1 has no controllers, but pressure metrics and the
     // atomic kill. It is a bonus: nothing depends on it.
     if let Some(mount) = mounts.iter().find(|mount| mount.unified)
         && let Some(dir) = dir_of(mount, own).filter(|dir| dir.is_dir())
@@ -110,8 +110,8 @@ fn v1(mounts: &[Mount], own: &[(Vec<String>, String)]) -> Result<Hierarchy, Prob
     })
 }
 
-/// Version 2 allows controllers in a child only when its parent passes them on, and a parent with
-/// processes of its own cannot: so look from the own group upwards for the nearest one that can.
+/// Version 2 allows controllers in a child only when its parent passes them on, and a parent that
+/// has processes itself cannot: so look from the own group upwards for the nearest one that can.
 fn v2(mount: &Mount, own: &[(Vec<String>, String)]) -> Result<Hierarchy, Problem> {
     let start = dir_of(mount, own)
         .filter(|dir| dir.is_dir())

@@ -1,8 +1,8 @@
 //! Control groups of Linux, version 1 and 2: finding where ours may be made, making them with
 //! limits, listing and killing what is in them, removing them.
 //!
-//! Reading the figures of a group is the meter's business. The mount table and the membership
-//! are arguments, so that a host of the other version can be played from a folder of fixtures.
+//! Reading the metrics of a group is the meter's business. The mount table and the membership are
+//! arguments, so that a host of the other version can be played from a folder of fixtures.
 
 mod group;
 mod hierarchy;

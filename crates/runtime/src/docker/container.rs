@@ -113,7 +113,8 @@ fn aliased(network: &str, alias: &str) -> NetworkingConfig {
 }
 
 /// Limits of open files to try, best first. An engine without the right to raise its own hard limit
-/// refuses more; what that limit is, it does not tell. One on this host often has the same as we.
+/// refuses more; it does not report that limit. An engine on this host often has the same limit as
+/// bakeoff.
 pub(super) fn nofile_choices() -> Vec<Option<i64>> {
     let own = rustix::process::getrlimit(rustix::process::Resource::Nofile).maximum;
     let own = own
@@ -136,7 +137,7 @@ pub(super) fn refused_nofile(message: &str) -> bool {
     message.contains("rlimit")
 }
 
-/// The engine keeps no log: each line would cost it time, beside the service that is measured.
+/// The engine keeps no log: each line would cost it time while the service is measured.
 fn common() -> HostConfig {
     HostConfig {
         log_config: Some(HostConfigLogConfig {
@@ -230,7 +231,8 @@ pub(super) async fn await_exit(engine: &Engine, id: &str) -> ExitInfo {
         let options = WaitContainerOptions {
             condition: "not-running".to_owned(),
         };
-        // The answer lacks what is wanted, and an error may mean no more than a code above zero.
+        // The response lacks the wanted value, and an error may mean no more than a code above
+        // zero.
         let mut waiting = std::pin::pin!(engine.docker.wait_container(id, Some(options)));
         while waiting.next().await.is_some() {}
         match inspect(engine, id).await {

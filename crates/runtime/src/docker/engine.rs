@@ -22,7 +22,7 @@ const SYSTEM: &str = "unix:///var/run/docker.sock";
 pub struct Engine {
     pub(crate) docker: Docker,
     /// The host of the engine, where that is another one: containers share its network. Those of
-    /// this host have addresses of their own that can be reached from here.
+    /// this host have separate addresses that can be reached from here.
     pub(super) far: Option<Arc<FarHost>>,
     host: String,
     /// The address for a client: `host`, or this host's end of the way there.
@@ -43,7 +43,7 @@ impl Engine {
     /// to the system's, else to our own below the cache.
     ///
     /// # Errors
-    /// None answers. An engine that was named is not replaced by another one.
+    /// None responds. An engine that was named is not replaced by another one.
     pub async fn find(docker_host: Option<&str>, cache: &Path) -> Result<Self, Problem> {
         let own = format!("unix://{}", own_socket(cache).display());
         let candidates = match docker_host.filter(|host| !host.is_empty()) {
@@ -58,7 +58,7 @@ impl Engine {
             }
         }
         let tried = tried.join("; ");
-        let none = Problem::new(format_args!("no Docker engine answers ({tried})"));
+        let none = Problem::new(format_args!("no Docker engine responds ({tried})"));
         Err(none.with_hint(
             "install Docker and start it, or set DOCKER_HOST to the address of an engine, of \
              Docker or Podman",
@@ -69,7 +69,7 @@ impl Engine {
     /// `ssh://USER@HOST:PORT`.
     ///
     /// # Errors
-    /// It does not answer, in one line.
+    /// It does not respond, in one line.
     pub async fn connect(host: &str) -> Result<Self, Problem> {
         let url = url(host)?;
         let way = match url.scheme() {
@@ -109,7 +109,7 @@ impl Engine {
         })
     }
 
-    /// The same engine over connections of its own.
+    /// Returns the engine over separate connections.
     pub(crate) fn afresh(&self) -> Option<Self> {
         let docker = Docker::connect_with_host(&self.address).ok()?;
         Some(Self {
@@ -240,7 +240,7 @@ mod tests {
         let error = Engine::find(Some("unix:///no/such.sock"), cache.path()).await;
         assert_eq!(
             error.unwrap_err().to_string(),
-            "no Docker engine answers (unix:///no/such.sock: there is no socket /no/such.sock)"
+            "no Docker engine responds (unix:///no/such.sock: there is no socket /no/such.sock)"
         );
     }
 }

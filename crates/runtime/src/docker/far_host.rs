@@ -120,7 +120,7 @@ mod tests {
         let round_trip_ns = far.host.round_trip_ns.unwrap();
         assert!((1..1_000_000_000).contains(&round_trip_ns), "{far:?}");
         drop(listener);
-        // What was measured holds as long as this process lives.
+        // The measured value holds as long as this process lives.
         let again = FarHost::of(&url, &info).await.unwrap();
         assert_eq!(again.host.round_trip_ns, Some(round_trip_ns));
         let refused = url.as_str().replace("127.0.0.2", "127.0.0.3");

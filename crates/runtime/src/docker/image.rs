@@ -65,7 +65,7 @@ pub enum ImageError {
         /// The command that provides it, or the message of the registry.
         message: String,
     },
-    /// Nothing in an empty image can start a program that is linked dynamically.
+    /// The program is linked dynamically, which an empty image cannot start.
     #[error(
         "{contender}: {program} is linked dynamically: it wants {interpreter}, which `scratch` \
          does not have; link it statically, or say base = \"debian\""
@@ -206,7 +206,7 @@ impl Engine {
     /// Looks an image up.
     ///
     /// # Errors
-    /// The engine does not answer.
+    /// The engine does not respond.
     pub async fn image(&self, reference: &str) -> Result<Option<Image>, Problem> {
         let found = match self.docker.inspect_image(reference).await {
             Ok(found) => found,
@@ -244,7 +244,7 @@ impl Engine {
             t: Some(reference.to_owned()),
             labels: Some(labels),
             networkmode: Some("none".to_owned()),
-            // What a name means may have changed since the last build.
+            // The image of a name may have changed since the last build.
             nocache: true,
             rm: true,
             forcerm: true,

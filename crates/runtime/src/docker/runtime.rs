@@ -28,9 +28,9 @@ use super::watch::{Executed, await_execution, is_of};
 
 /// Starts contenders as containers. Make one a session; dropping it removes its network.
 ///
-/// Containers of a local engine have addresses of their own on a bridge that only this session
-/// uses. On an engine of another host they share that host's network. No port is ever published:
-/// that would put a proxy, or rules of the packet filter, into the path.
+/// Containers of a local engine have separate addresses on a bridge that only this session uses. On
+/// an engine of another host they share that host's network. No port is ever published: that would
+/// put a proxy, or rules of the packet filter, into the path.
 #[derive(Debug)]
 pub struct DockerRuntime {
     engine: Engine,
@@ -154,7 +154,8 @@ impl DockerRuntime {
         }))
     }
 
-    /// Waits until the program has begun: seen in /proc on this host, else told by the engine.
+    /// Waits until the program has started: seen in /proc on this host, else reported by the
+    /// engine.
     async fn await_begin(
         &self,
         id: &str,
@@ -189,7 +190,7 @@ impl DockerRuntime {
             .filter(|pid| self.engine.far.is_none() && is_of(*pid, id));
         Ok(Begun {
             pid,
-            // Too early in both cases, by what the engine does before the program begins: a
+            // Too early in both cases, by what the engine does before the program starts: a
             // start-up time may come out long, never short.
             at_ns: pid
                 .and_then(started_ns)
@@ -219,11 +220,11 @@ impl DockerRuntime {
             .unwrap_or_default();
         let ip = networks.remove(network).and_then(|end| end.ip_address);
         let Some(ip) = ip.filter(|ip| !ip.is_empty()) else {
-            // A container that has ended has no address any more. Its end is what will be
-            // reported; until then nothing can answer at port 0.
+            // A container that has ended has no address any more. Its end is what will be reported;
+            // until then nothing can respond at port 0.
             return Ok(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0));
         };
-        let ip = ip.parse().map_err(|_| format!("{ip} is no address"))?;
+        let ip = ip.parse().map_err(|_| format!("{ip} is not an address"))?;
         Ok(SocketAddr::new(ip, spec.port))
     }
 }
@@ -294,7 +295,7 @@ fn told(outcome: Result<Result<(), Problem>, oneshot::error::RecvError>) -> Resu
     outcome.unwrap_or_else(|_| Err("the start was aborted".into()))
 }
 
-/// A container whose program has begun.
+/// A container whose program has started.
 struct Begun {
     /// Its process, where that is one of this host.
     pid: Option<u32>,
@@ -312,7 +313,7 @@ impl Begun {
     }
 }
 
-/// Starts a container and waits for its end, beside everything else.
+/// Starts a container and waits for its end, concurrently with everything else.
 struct Life {
     started: oneshot::Receiver<Result<(), Problem>>,
     exit: watch::Receiver<Option<ExitInfo>>,
@@ -327,7 +328,7 @@ impl Life {
         let waiter = tokio::spawn(async move {
             let outcome = start(&engine, &id).await;
             let began = outcome.is_ok();
-            // Nothing listens any more when the program was seen before the engine told.
+            // Nothing listens any more when the program was seen before the engine reported it.
             let _ = tell_started.send(outcome);
             if began {
                 let _ = tell_exit.send(Some(await_exit(&engine, &id).await));
@@ -369,7 +370,7 @@ impl Drop for Unfinished {
     }
 }
 
-/// When a process began, monotonic ns, rounded down by up to 10 ms.
+/// When a process started, monotonic ns, rounded down by up to 10 ms.
 fn started_ns(pid: u32) -> Option<u64> {
     Some(Stat::of(pid)?.start_ticks.saturating_mul(TICK_NS))
 }

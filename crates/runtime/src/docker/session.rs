@@ -34,8 +34,8 @@ pub(super) async fn sweep(engine: &Engine) -> Result<Vec<String>, SweepError> {
     Ok(removed)
 }
 
-/// Tries a removal again for a while: another session may be at the same thing, and what it has
-/// begun to remove can neither be removed nor is it gone.
+/// Tries a removal again for a while: another session may be removing the same thing, which until
+/// then can neither be removed nor is it gone.
 async fn persist<F>(remove: impl Fn() -> F, what: &str) -> Result<(), SweepError>
 where
     F: Future<Output = Result<(), Problem>>,

@@ -1,4 +1,4 @@
-//! Figures of a container from the engine's own API: for engines on other hosts, whose groups
+//! Metrics of a container from the engine's own API: for engines on other hosts, whose groups
 //! cannot be read from here. An engine publishes them once a second, so a reading may take that
 //! long. Threads, context switches, pressure and the JVM remain unknown.
 
@@ -16,7 +16,7 @@ use crate::ready::monotonic_ns;
 
 use super::engine::Engine;
 
-/// Reads the figures now; what the engine does not tell is absent.
+/// Reads the metrics now; those that the engine does not report are absent.
 pub(super) async fn sample(engine: &Engine, id: &str) -> ResourceSample {
     // One shot: otherwise the engine waits a second for a second reading to compute percentages.
     let options = StatsOptions {

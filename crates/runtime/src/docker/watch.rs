@@ -1,7 +1,7 @@
-//! Sees when a container's program begins, and at which address, from /proc.
+//! Sees when a container's program starts, and at which address, from /proc.
 //!
-//! An engine tells that a container runs some milliseconds after its program began; a native
-//! service has answered by then. A start-up time that began its clock there would be too short.
+//! An engine reports that a container runs some milliseconds after its program started; a native
+//! service has responded by then. A start-up time measured from there would be too short.
 
 use std::fs;
 use std::net::Ipv4Addr;
@@ -19,20 +19,20 @@ const POLL: Duration = Duration::from_micros(200);
 /// Names of the processes that prepare a container and then become its program.
 const PREPARING: [&str; 4] = ["runc", "crun", "conmon", "exe"];
 
-/// A container's program that began.
+/// A container's program that has started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Executed {
     /// Its process, as the host numbers it.
     pub(super) pid: u32,
-    /// Last moment at which it had not yet begun, monotonic ns. The true one is one poll later at
+    /// Last moment at which it had not yet started, monotonic ns. The true one is one poll later at
     /// most: start-up times come out long by that, never short.
     pub(super) at_ns: u64,
-    /// The container's address, when it has a network of its own.
+    /// The container's address, when it has a separate network.
     pub(super) address: Option<Ipv4Addr>,
 }
 
-/// Waits until the program of a container begins. `None` when told to give up,
-/// after one last look. Blocking.
+/// Waits until the program of a container starts. `None` when cancelled, after one last look.
+/// Blocking.
 pub(super) fn await_execution(id: &str, give_up: &AtomicBool) -> Option<Executed> {
     let mountinfo = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
     let groups = candidates(&mountinfo, id);
@@ -106,7 +106,7 @@ fn address(pid: u32) -> Option<Ipv4Addr> {
     own_address(pid)
 }
 
-/// The address of a process that is known to have a network of its own.
+/// The address of a process that is known to have a separate network.
 pub(crate) fn own_address(pid: u32) -> Option<Ipv4Addr> {
     let table = fs::read_to_string(format!("/proc/{pid}/net/fib_trie")).ok()?;
     local_addresses(&table)

@@ -17,7 +17,7 @@ const DEPTH: &str = "512";
 /// The event that is printed: threads that were in Java code at the moment of a sample.
 const EVENT: &str = "jdk.ExecutionSample";
 
-/// Begins a recording. The settings `profile` take samples every 10 ms.
+/// Starts a recording. The settings `profile` take samples every 10 ms.
 pub(super) async fn start(java: &Path, process: u32) -> Result<(), Problem> {
     let process = process.to_string();
     let jcmd = tool(java, "jcmd")?;

@@ -24,8 +24,8 @@ use tokio::process::Child;
 use crate::sweep::RunFolder;
 use program::{found, said, spawned};
 
-/// Samples per second of `perf`: beside round numbers, so that it keeps time with no timer of the
-/// program's own, and few enough for stacks of 16 KiB each.
+/// Samples per second of `perf`: not a round number, so that it is not in step with the program's
+/// timers, and few enough for stacks of 16 KiB each.
 const FREQUENCY: &str = "199";
 /// The fields of each sample that are printed: not its period, which folding would take for a
 /// count.
@@ -73,7 +73,7 @@ pub struct Stacks {
 }
 
 impl Sampling {
-    /// Begins to sample processes.
+    /// Starts to sample processes.
     ///
     /// # Errors
     /// Why they cannot be sampled, as a sentence.

@@ -64,7 +64,7 @@ pub(super) async fn said(
     Err(format!("{name} failed ({}): {complaint}", ended.status).into())
 }
 
-/// Starts a program that ends when it is told to; all that it prints goes into a file.
+/// Starts a program that ends on a signal; all its output goes into a file.
 pub(super) fn spawned(program: &Path, args: &[&OsStr], log: &Path) -> Result<Child, Problem> {
     let file = File::create(log).and_then(|file| Ok((file.try_clone()?, file)));
     let (out, err) = file.map_err(|error| format!("{}: {error}", log.display()))?;

@@ -1,6 +1,6 @@
-//! How the kernel groups the CPUs of this host: hyper-threads of a physical core, packages and
-//! NUMA nodes. Nothing is measured here, and a CPU about which the kernel shows nothing counts as
-//! a physical core of its own.
+//! The groups of this host's CPUs, as the kernel shows them: hyper-threads of a physical core,
+//! packages and NUMA nodes. Nothing is measured here, and a CPU about which the kernel shows
+//! nothing counts as a separate physical core.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -114,8 +114,8 @@ impl Topology {
         }
     }
 
-    /// Returns the topology of `count` of these CPUs, of as many physical cores as possible: a
-    /// quota of CPU time allows no more at once.
+    /// Returns the topology of `count` of these CPUs, of the most physical cores possible: a quota
+    /// of CPU time allows no more at once.
     #[must_use]
     fn limited_to(mut self, count: usize) -> Self {
         if self.cpus.len() <= count {

@@ -22,11 +22,12 @@ pub struct BackendPod {
     pub(super) address: SocketAddr,
     pub(super) container: String,
     pub(super) meter: Arc<PodClient>,
-    /// Who tells how often it was asked, and what the replay had no answer to; with the question.
+    /// The source of its request count and of the requests that the replay had no response to; with
+    /// the query.
     pub(super) notes: Option<(Arc<PodClient>, PodRequest)>,
-    /// Those of a PostgreSQL.
+    /// The databases of a PostgreSQL.
     pub(super) databases: Option<Databases>,
-    /// Unknown requests that came with a sample.
+    /// Unknown requests that were reported with a sample.
     pub(super) unknown: Mutex<Vec<String>>,
 }
 
@@ -37,7 +38,7 @@ impl BackendPod {
         self.address
     }
 
-    /// Returns its cost, and how many requests it has answered so far.
+    /// Returns its cost, and the number of requests it has completed so far.
     pub async fn sample(&self) -> ResourceSample {
         let (sampled, requests) = tokio::join!(sample(&self.meter, &self.container), self.note());
         ResourceSample {

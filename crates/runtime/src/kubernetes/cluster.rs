@@ -30,7 +30,7 @@ impl Cluster {
     /// kubeconfig is found as kubectl finds it.
     ///
     /// # Errors
-    /// There is no kubeconfig, it has no such context, or the API server does not answer.
+    /// There is no kubeconfig, it has no such context, or the API server does not respond.
     pub async fn find(context: Option<&str>) -> Result<Self, ClusterError> {
         let unusable = |error: &dyn std::fmt::Display| {
             ClusterError::new(format!("no cluster can be used: {error}"))
@@ -111,7 +111,7 @@ impl Cluster {
         policy.map_or_else(unknown, str::to_owned)
     }
 
-    /// The same cluster over connections of its own.
+    /// Returns the cluster over separate connections.
     pub(super) fn afresh(&self) -> Option<Self> {
         Some(Self {
             client: client(&self.config).ok()?,

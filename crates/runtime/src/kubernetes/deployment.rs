@@ -76,7 +76,7 @@ pub struct Deployed {
     pub limits: Limits,
     /// The port on which it is probed for readiness, or else its first one.
     pub port: Option<u16>,
-    /// What a copy lacks, a sentence each.
+    /// The differences of a copy, a sentence each.
     pub notes: Vec<String>,
 }
 
@@ -240,7 +240,7 @@ impl Variables<'_> {
             }
         } else {
             self.deployed.notes.push(format!(
-                "{name} is not set: it is a property of the Pod, which a copy has of its own; \
+                "{name} is not set: it is a property of the Pod, which differs in a copy; \
                  --env {name}=VALUE sets it"
             ));
         }
@@ -427,7 +427,7 @@ mod tests {
                 "the variables of the Secret keys are not read; --env gives those that the service \
                  needs",
                 "LEVEL is not set: the ConfigMap settings has no level",
-                "POD is not set: it is a property of the Pod, which a copy has of its own; --env \
+                "POD is not set: it is a property of the Pod, which differs in a copy; --env \
                  POD=VALUE sets it",
                 "a copy lacks the container proxy",
                 "a copy lacks the init container migrate",

@@ -109,5 +109,5 @@ fn plain(error: &kube::Error) -> String {
         text = error.to_string();
         cause = error.source();
     }
-    format!("the API server does not answer: {text}")
+    format!("the API server does not respond: {text}")
 }

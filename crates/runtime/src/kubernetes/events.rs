@@ -1,4 +1,4 @@
-//! What the cluster says about a Pod beside its state.
+//! The cluster's events about a Pod, in addition to its state.
 
 use std::time::Duration;
 

@@ -41,7 +41,7 @@ impl Attached {
         Self::start_in(pods, pod, None, arguments).await
     }
 
-    /// The same, in one of several containers of a Pod.
+    /// Starts a command in one of several containers of a Pod.
     pub(super) async fn start_in(
         pods: &Api<Pod>,
         pod: &str,

@@ -118,7 +118,7 @@ impl LoadPods {
         self.running(&wanted).await
     }
 
-    /// Those that run among the wanted ones, once all of them do.
+    /// Returns the wanted load generators once all of them run.
     async fn running(&self, wanted: &[u32]) -> Result<BTreeMap<u32, LoadPod>, ClusterError> {
         let began = Instant::now();
         let ours = ListParams::default().labels(&format!("{JOB}={}", self.job));
@@ -181,5 +181,5 @@ async fn clock(inside: &PodClient) -> Result<ClockOffset, ClusterError> {
     offset.ok_or_else(|| ClusterError::new("a load generator does not say what time it is"))
 }
 
-/// How long load generators of a cluster may take from an order to begin until it has reached all.
+/// How long load generators of a cluster may take from an order to start until it has reached all.
 pub const LEAD: Duration = Duration::from_millis(250);

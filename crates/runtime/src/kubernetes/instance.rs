@@ -42,7 +42,7 @@ pub(super) struct StartedPod {
     pub(super) label: String,
     pub(super) address: SocketAddr,
     pub(super) wire: Wire,
-    /// The identity of its container, empty when it ended before that was told.
+    /// The identity of its container, empty when it ended before that was known.
     pub(super) container: String,
     /// Reads the cgroup files of its node.
     pub(super) meter: Arc<PodClient>,
@@ -99,7 +99,7 @@ impl PodInstance {
 
     async fn finish_log(&mut self) {
         let [_, copying] = &mut self.parts.followers;
-        // Awaited once only: who finds that it has ended, and who stops it, both come here.
+        // Awaited once only: the watch that finds that it has ended and the stop both come here.
         if !copying.is_finished() {
             let copied = tokio::time::timeout(LOG_PATIENCE, &mut *copying).await;
             if copied.is_err() {
@@ -152,7 +152,7 @@ impl PodInstance {
                 .saturating_sub(self.parts.asked_ns)
         };
         Some(Startup {
-            // Ready to execute is what its node begins with: before, it is words.
+            // Creation counts from when its node took the Pod: before, it is only an API object.
             created_ns: since(*taken_ago_ns),
             executed_ns: since(*executed_ago_ns),
             listened_ns: since(*listened_ago_ns),
@@ -191,7 +191,7 @@ impl PodInstance {
                 };
             }
             Ok(PodReply::NoAnswer(found)) => found,
-            Ok(_) => "its node's meter saw no program of it begin".to_owned(),
+            Ok(_) => "its node's meter saw no program of it start".to_owned(),
             Err(error) => error.to_string(),
         };
         ReadyError::NoAnswer {
@@ -301,8 +301,8 @@ impl Drop for PodInstance {
     }
 }
 
-/// Asks for the end of a Pod without waiting. Beside a session that ends, it goes with what the
-/// session made.
+/// Asks for the end of a Pod without waiting. When a session ends, it is removed with everything
+/// that the session made.
 pub(super) fn delete_aside(pods: Api<Pod>, name: String) {
     if let Ok(runtime) = tokio::runtime::Handle::try_current() {
         runtime.spawn(async move {
@@ -352,7 +352,7 @@ pub(super) fn follow(
                         why: Some(told.unwrap_or_else(gone)),
                     };
                 }
-                // Its state is not known until the API server answers again.
+                // Its state is not known until the API server responds again.
                 Err(_) => {}
             }
         };

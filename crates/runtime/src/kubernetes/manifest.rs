@@ -148,7 +148,7 @@ impl Cluster {
     /// nodes`, `create pods/exec in bakeoff`.
     ///
     /// # Errors
-    /// The cluster does not answer.
+    /// The cluster does not respond.
     pub async fn not_allowed(&self, namespace: Option<&str>) -> Result<Vec<String>, ClusterError> {
         let reviews: Api<SelfSubjectAccessReview> = self.all();
         let mut missing = Vec::new();

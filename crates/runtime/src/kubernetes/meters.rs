@@ -22,8 +22,8 @@ use super::session::Namespaces;
 pub(super) type Meters = BTreeMap<String, (String, Arc<PodClient>)>;
 
 /// Meters on the nodes of contenders and backend, which read the cgroup files of their node. Where
-/// the cluster refuses them, contenders and backend have a meter as a sidecar, and
-/// these tell no more than what their nodes are.
+/// the cluster refuses them, contenders and backend have a meter as a sidecar, and these only
+/// describe their nodes.
 pub(super) async fn start_meters(
     namespaces: &Namespaces,
     common: &Common,

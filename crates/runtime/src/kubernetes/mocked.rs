@@ -1,5 +1,5 @@
-//! A cluster whose API server is a table: for tests of what is asked of it, and what is made of its
-//! answers.
+//! A cluster whose API server is a table: for tests of the requests to it and of the use of its
+//! responses.
 
 use std::convert::Infallible;
 
@@ -11,7 +11,7 @@ use tower::service_fn;
 
 use super::cluster::Cluster;
 
-/// The status and the body with which a path is answered.
+/// The status and the body of the response to a path.
 pub(super) type Answers = &'static [(&'static str, u16, fn() -> Value)];
 
 /// Returns the body of a refusal, as an API server writes it.
@@ -22,7 +22,7 @@ pub(super) fn status(code: u16, message: &str) -> Value {
     })
 }
 
-/// Returns a cluster that answers these paths, and 404 to all others.
+/// Returns a cluster that responds to these paths, and with 404 to all others.
 pub(super) fn cluster(answers: Answers) -> Cluster {
     let service = service_fn(move |request: Request<Body>| async move {
         let path = request.uri().path();

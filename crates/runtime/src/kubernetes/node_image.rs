@@ -1,4 +1,4 @@
-//! How Pods name an image, and how nodes come by it. Pure.
+//! The names of images in Pods, and how nodes get the images. Pure.
 
 /// The prefix in start specs of the name of an image that nodes must not pull.
 const LOADED: &str = "loaded:";
@@ -15,10 +15,10 @@ pub struct NodeImage {
 /// How nodes come by an image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pull {
-    /// It was loaded into them. Its name is in no public registry, or belongs to another image
-    /// there, so nothing is pulled.
+    /// The image was loaded into the nodes. Its name is in no public registry, or belongs to
+    /// another image there, so nothing is pulled.
     Loaded,
-    /// They pull it unless they have it.
+    /// The nodes pull the image unless they have it.
     Registry,
 }
 
@@ -32,14 +32,14 @@ impl Pull {
 }
 
 impl NodeImage {
-    /// One that was loaded into the nodes.
+    /// Returns an image that was loaded into the nodes.
     #[must_use]
     pub fn loaded(reference: String) -> Self {
         let pull = Pull::Loaded;
         Self { reference, pull }
     }
 
-    /// One that the nodes pull.
+    /// Returns an image that the nodes pull.
     #[must_use]
     pub fn of_registry(reference: String) -> Self {
         let pull = Pull::Registry;

@@ -25,9 +25,9 @@ pub struct Node {
     pub cores: usize,
     /// CPU time that Pods may ask for, cores.
     pub allocatable_cpus: f64,
-    /// Memory that Pods may ask for, bytes; `None` where it does not tell.
+    /// Memory that Pods may ask for, bytes; `None` where it does not report it.
     pub allocatable_memory_bytes: Option<u64>,
-    /// Names of images that it has, as far as it tells.
+    /// Names of images that it has, as far as it reports them.
     pub images: Vec<String>,
     /// Conditions under which it is short of something: `MemoryPressure`.
     pub pressure: Vec<String>,
@@ -46,8 +46,8 @@ pub struct Nodes {
 
 impl Nodes {
     /// Spreads the parts: the contender alone on the first node, the load generators on the last
-    /// ones, the backend on one between them where there is one, else beside a load generator.
-    /// `None` without nodes.
+    /// ones, the backend on one between them where there is one, else with a load generator. `None`
+    /// without nodes.
     #[must_use]
     pub fn spread(nodes: &[Node]) -> Option<Self> {
         let contender = nodes.first()?.clone();
@@ -63,8 +63,8 @@ impl Nodes {
         })
     }
 
-    /// The same with load generators on nodes that the user named; the contender and the backend
-    /// keep away from these where they can.
+    /// Spreads the parts with load generators on nodes that the user named; the contender and the
+    /// backend keep away from these where they can.
     #[must_use]
     pub fn with_generators(nodes: &[Node], named: &[String]) -> Option<Self> {
         let is_named = |node: &&Node| named.contains(&node.name);

@@ -14,7 +14,7 @@ use crate::Spoken;
 pub(super) enum PodRequest {
     /// Send one request over a fresh connection.
     Ask(Box<ServiceRequest>),
-    /// Wait for the program of a Pod of this node, and for its first valid answer.
+    /// Wait for the program of a Pod of this node, and for its first valid response.
     Watch(Watched),
     /// The cost of this container.
     Sample { container: String },
@@ -36,7 +36,7 @@ pub(super) enum PodRequest {
 pub(super) struct Watched {
     /// Its UID.
     pub(super) pod: String,
-    /// The program with which its command line begins; empty where its image says it.
+    /// The program with which its command line starts; empty where its image names it.
     pub(super) program: String,
     pub(super) port: u16,
     pub(super) path: String,
@@ -72,30 +72,31 @@ pub(super) enum PodReply {
     },
     /// No response, and why.
     NoResponse(String),
-    /// The service has answered. All four are told as times ago, because clocks of nodes differ.
+    /// The service has responded. All four are durations before now, because clocks of nodes
+    /// differ.
     Answered {
         taken_ago_ns: u64,
         executed_ago_ns: u64,
         listened_ago_ns: u64,
         answered_ago_ns: u64,
     },
-    /// No program of the Pod began.
+    /// No program of the Pod started.
     NoProgram,
     /// The program ended.
     Ended,
-    /// Nothing listens where it should; where it listens instead.
+    /// Nothing listens at the port; the addresses where the program listens instead.
     NoListener { listens: Vec<String> },
-    /// Something listens; this came instead of a valid answer.
+    /// Something listens; this came instead of a valid response.
     NoAnswer(String),
-    /// Requests that the replay backend answered, and those that it had no answer to since the
-    /// last question.
+    /// Requests that the replay backend completed, and those that it had no response to since the
+    /// last query.
     Notes {
         requests: Option<u64>,
         unknown: Vec<String>,
     },
     /// The cost of the container, and the times of the cores of its node.
     Sample(Box<ResourceSample>, Option<HostTime>),
-    /// It is filled and warm.
+    /// The backend is filled and warm.
     Filled,
     /// The node.
     Host(Box<Host>),

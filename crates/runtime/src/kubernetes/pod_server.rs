@@ -1,5 +1,5 @@
-//! What runs in Pods beside the load generator: asks a service, waits for it, reads the meters of a
-//! container. One request a line on standard input, one reply a line on standard output.
+//! The server in Pods other than load generators: asks a service, waits for it, reads the meters of
+//! a container. One request a line on standard input, one reply a line on standard output.
 
 use std::collections::HashMap;
 use std::io::{BufRead as _, Write as _};
@@ -24,7 +24,7 @@ use super::watch::{await_program, meter, watch};
 /// Replies to questions until standard input ends. Blocks.
 ///
 /// # Errors
-/// A line is no question, or the reply cannot be written.
+/// A line is not a request, or the reply cannot be written.
 pub fn serve() -> std::io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -125,7 +125,8 @@ mod tests {
     use super::response;
     use crate::Spoken;
 
-    /// A service over TLS that answers one request; its address, and the text of its certificate.
+    /// A service over TLS that responds to one request; its address, and the text of its
+    /// certificate.
     fn secure_service() -> (SocketAddr, String) {
         let key = KeyPair::generate().unwrap();
         let params = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();

@@ -26,7 +26,7 @@ pub(super) const METER: &str = "meter";
 const CPUS_OF_OTHERS: f64 = 0.2;
 /// Load generators that may be lost in a session before the cluster makes no others.
 const LOST_MAX: u32 = 1000;
-/// Who runs in Pods: nobody.
+/// The user of processes in Pods: `nobody`.
 const USER: i64 = 65_534;
 
 /// The properties that all Pods of a session share.
@@ -83,8 +83,8 @@ impl Common {
         self.pod(order, container, json!({}))
     }
 
-    /// A Pod without limits: neither load generator nor backend may be what holds a contender back.
-    /// What it writes is in a volume of its own: images of this program have no folder for it.
+    /// A Pod without limits: neither load generator nor backend may limit a contender. What it
+    /// writes is in a separate volume: images of this program have no folder for it.
     pub(super) fn unlimited(&self, order: &PodOrder<'_>, command: &[String]) -> Pod {
         let container = json!({
             "command": command,
@@ -118,7 +118,7 @@ impl Common {
         )
     }
 
-    /// A Pod that tells what its node is, and what its cores do.
+    /// A Pod that describes its node and the load of its cores.
     pub(super) fn unprivileged_meter(&self, order: &PodOrder<'_>) -> Pod {
         let container = json!({
             "command": [PROGRAM],
@@ -164,7 +164,7 @@ impl Common {
         container["securityContext"] = confined();
         spec["containers"] = json!([container]);
         if let Some(image) = order.meter {
-            // It begins before the other container and goes after it, and the Pod ends without it.
+            // It starts before the other container and goes after it, and the Pod ends without it.
             spec["initContainers"] = json!([sidecar(image)]);
             spec["shareProcessNamespace"] = json!(true);
         }

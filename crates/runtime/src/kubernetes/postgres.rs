@@ -1,4 +1,4 @@
-//! A PostgreSQL in a Pod, whose administrator is there too.
+//! A PostgreSQL in a Pod, with its administrator.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -19,7 +19,7 @@ use super::running::is_over;
 
 /// The port on which it listens.
 pub(super) const PORT: u16 = 5432;
-/// Distance of two questions whether it answers.
+/// Pause between two checks whether it responds.
 const POLL: Duration = Duration::from_millis(250);
 /// Lines of its output that say why it ended.
 const LAST_LINES: i64 = 6;
@@ -49,7 +49,7 @@ impl Administrator for InPod {
     }
 }
 
-/// Waits until the server in a Pod answers, and makes there what is copied for each contender.
+/// Waits until the server in a Pod responds, and makes there what is copied for each contender.
 pub(super) async fn databases(
     pods: &Api<Pod>,
     name: &str,

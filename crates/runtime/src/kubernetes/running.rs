@@ -15,7 +15,7 @@ use super::state::{PodState, Running, has_meter, state};
 pub(super) const RUNNING: Duration = Duration::from_secs(120);
 /// How long a Pod that no node takes is waited for: others may be on their way out.
 const UNSCHEDULABLE: Duration = Duration::from_secs(20);
-/// Distance of two looks at a Pod that is to run.
+/// Pause between two looks at a Pod that starts.
 pub(super) const POLL: Duration = Duration::from_millis(50);
 
 /// Creates a Pod; its UID.
@@ -54,7 +54,7 @@ pub(super) async fn begun(pods: &Api<Pod>, name: &str) -> Result<Option<Running>
     begun_telling(pods, name, &mut || {}).await
 }
 
-/// The same; tells when the Pod has a node.
+/// Waits until a Pod runs, and reports when it has a node.
 pub(super) async fn begun_telling(
     pods: &Api<Pod>,
     name: &str,
@@ -126,9 +126,8 @@ pub(super) async fn running(pods: &Api<Pod>, name: &str) -> Result<Running, Clus
 
 /// Where a Pod is reached.
 pub(super) fn address(running: &Running, port: u16) -> Result<SocketAddr, ClusterError> {
-    let ip = running
-        .address
-        .parse()
-        .map_err(|_| ClusterError::new(format!("{} is no address of a Pod", running.address)))?;
+    let ip = running.address.parse().map_err(|_| {
+        ClusterError::new(format!("{} is not an address of a Pod", running.address))
+    })?;
     Ok(SocketAddr::new(ip, port))
 }

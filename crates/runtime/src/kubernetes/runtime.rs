@@ -1,4 +1,4 @@
-//! Starts contenders as Pods, and what works beside them: load generators, meters, a backend.
+//! Starts contenders as Pods, and the Pods around them: load generators, meters, a backend.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
@@ -288,7 +288,7 @@ impl KubernetesRuntime {
         format!("{}{BACKEND}", self.namespaces.prefix)
     }
 
-    /// Starts the Pod of a backend that listens on this port; whom to ask of its requests and its
+    /// Starts the Pod of a backend that listens on this port; the Pod to query for its requests and
     /// databases is not known yet.
     async fn backend(
         &self,
@@ -323,7 +323,7 @@ impl KubernetesRuntime {
         is_sidecar.then_some(&self.order.image)
     }
 
-    /// Who tells what a Pod of a node costs.
+    /// The meter of a Pod on a node.
     async fn meter_of(
         &self,
         pods: &Api<Pod>,
@@ -341,8 +341,8 @@ impl KubernetesRuntime {
         found.ok_or_else(|| ClusterError::new(format!("node {node} has no meter")))
     }
 
-    /// A way of its own to the meter that sees a Pod begin: the other one is for samples, and this
-    /// one waits.
+    /// A separate connection to the meter that sees a Pod start: the other one is for samples, and
+    /// this one waits.
     async fn watcher(&self, node: &str) -> Result<Option<Arc<PodClient>>, ClusterError> {
         if self.sidecar().is_some() {
             // It comes with the Pod.
@@ -399,13 +399,13 @@ impl KubernetesRuntime {
             Arc::clone(&leaving),
         );
         let copying = copy_output(pods.clone(), name.clone(), log.clone());
-        // One that has ended already has no address: nothing can answer at port 0.
+        // One that has ended already has no address: nothing can respond at port 0.
         let nowhere = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
         let begun_at = begun.as_ref();
         let address = begun_at.map_or(Ok(nowhere), |one| address(one, spec.port))?;
         let meter = match begun.is_some() {
             true => self.meter_of(&pods, &name, node).await?,
-            // Of what has ended nothing more is told.
+            // Nothing more is reported of a Pod that has ended.
             false => self.meter(node)?,
         };
         made.wanted = true;
@@ -431,7 +431,7 @@ impl KubernetesRuntime {
     }
 }
 
-/// Returns the protocols of a contender as Pods are told them: files of certificates are not there.
+/// Returns the protocols of a contender as Pods get them: files of certificates are not there.
 fn wire_there(spec: &StartSpec) -> Result<Wire, ClusterError> {
     let tls = spec.wire.tls.as_ref().map(bakeoff_tls::inlined);
     let tls = tls.transpose();

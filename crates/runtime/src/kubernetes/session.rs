@@ -1,6 +1,6 @@
-//! What a session makes in a cluster: two namespaces, because Pod Security holds for a whole one
-//! and the meter must see files of its node. Whatever is in them goes with them, at the end or at
-//! the next start after a kill. Where the user names a namespace, that one and `NAME-meter` are
+//! The objects of a session in a cluster: two namespaces, because Pod Security holds for a whole
+//! one and the meter must see files of its node. Whatever is in them goes with them, at the end or
+//! at the next start after a kill. Where the user names a namespace, that one and `NAME-meter` are
 //! used, and what is ours in them is known by its labels.
 
 use std::collections::BTreeMap;
@@ -33,9 +33,9 @@ pub(super) struct Namespaces {
     pub(super) restricted: String,
     /// The meters; none where the cluster refuses them.
     pub(super) metering: Option<String>,
-    /// They are the session's own.
+    /// Whether the namespaces are the session's own.
     own: bool,
-    /// The beginning of names of Pods, so that no two sessions have the same.
+    /// The prefix of names of Pods, so that no two sessions have the same.
     pub(super) prefix: String,
     removed: bool,
 }
@@ -125,7 +125,7 @@ impl Drop for Namespaces {
                     return;
                 };
                 for name in names {
-                    // What cannot be removed now is left to the next sweep.
+                    // Objects that cannot be removed now are left to the next sweep.
                     let _ = match own {
                         true => delete(&cluster, &name).await,
                         false => delete_ours(&cluster, &name, &selector()).await,
@@ -251,7 +251,7 @@ pub(super) async fn sweep(
         None => sweep_namespaces(cluster).await,
         Some(name) => {
             let mut removed = sweep_inside(cluster, name).await?;
-            // Who may not see meters has made none.
+            // A user who may not see meters has made none.
             removed.extend(
                 sweep_inside(cluster, &metering(name))
                     .await

@@ -1,6 +1,6 @@
-//! What a meter sees as a sidecar: it shares the processes of the container that it meters, and
-//! through them the files that this one has mounted, its own cgroup among them. Needs no authority:
-//! both are the same user, without capabilities.
+//! The meter as a sidecar: it shares the processes of the container that it meters, and through
+//! them the files that this one has mounted, its own cgroup among them. Needs no authority: both
+//! are the same user, without capabilities.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ pub(super) fn await_program(deadline: Instant) -> Option<Begun> {
             return Some(Begun {
                 pid,
                 taken_ns,
-                // One that was there first had begun by then: its process is a little older.
+                // One that was there first had started by then: its process is a little older.
                 at_ns: before_ns.unwrap_or_else(|| began_ns(&stat)),
             });
         }

@@ -18,7 +18,8 @@ const HOPELESS: [&str; 7] = [
 /// The state of a Pod.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum PodState {
-    /// It is being scheduled or made; why that takes long, where the cluster says so.
+    /// The Pod is being scheduled or made; with the reason for a delay, where the cluster gives
+    /// one.
     Pending(Option<String>),
     /// No node takes it, and why.
     Unschedulable(String),
@@ -26,7 +27,7 @@ pub(super) enum PodState {
     Running(Running),
     /// Its container has ended.
     Ended(ContainerExit),
-    /// It will never run.
+    /// The Pod will never run.
     Hopeless(String),
 }
 

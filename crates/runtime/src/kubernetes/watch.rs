@@ -1,8 +1,10 @@
-//! What a meter sees of its node: when a Pod's program begins, when it answers, where its group is.
+//! The view of a meter on its node: when a Pod's program starts, when it responds, where its group
+//! is.
 //!
-//! The API server tells that a Pod runs up to a second after its program began; a native service
-//! has answered by then. So its start is timed on its node, on one clock, by what the kernel shows.
-//! Needs the node's process numbers (`hostPID`) and its cgroup files, and no rights of root.
+//! The API server reports that a Pod runs up to a second after its program started; a native
+//! service has responded by then. So its start is timed on its node, on one clock, by what the
+//! kernel shows. Needs the node's process numbers (`hostPID`) and its cgroup files, and no rights
+//! of root.
 
 use std::fs;
 use std::net::{IpAddr, SocketAddr};
@@ -29,24 +31,24 @@ const ALONE_NS: u64 = 2_000_000_000;
 /// Groups of containers are less deep than this: kubepods, class, Pod, container.
 const DEPTH: u32 = 5;
 
-/// A Pod's program that began.
+/// A Pod's program that has started.
 pub(super) struct Begun {
     pub(super) pid: u32,
     /// When its group was there, monotonic ns.
     pub(super) taken_ns: u64,
-    /// Last moment at which it had not yet begun, monotonic ns.
+    /// Last moment at which it had not yet started, monotonic ns.
     pub(super) at_ns: u64,
 }
 
-/// Waits for the program of a Pod, which `find` awaits, and its first valid answer, and times both.
-/// Blocks.
+/// Waits for the program of a Pod, which `find` awaits, and its first valid response, and times
+/// both. Blocks.
 pub(super) fn watch(watched: &Watched, find: impl FnOnce(Instant) -> Option<Begun>) -> PodReply {
     let deadline = Instant::now() + Duration::from_nanos(watched.limit_ns);
     let Some(begun) = find(deadline) else {
         return PodReply::NoProgram;
     };
     let Some(address) = own_address(begun.pid) else {
-        return PodReply::NoAnswer("a Pod without an IPv4 address of its own".to_owned());
+        return PodReply::NoAnswer("a Pod without its own IPv4 address".to_owned());
     };
     let at = SocketAddr::new(IpAddr::V4(address), watched.port);
     let left = deadline.saturating_duration_since(Instant::now());
@@ -110,7 +112,7 @@ pub(super) fn await_program(root: &Path, watched: &Watched, deadline: Instant) -
 struct Prepared {
     container: PathBuf,
     pid: u32,
-    /// Its name, and the program with which its command line begins.
+    /// Its name, and the program with which its command line starts.
     name: String,
     program: String,
 }
@@ -137,13 +139,13 @@ fn prepared(pod: &Path) -> Vec<Prepared> {
 /// called `pause` mostly; some clusters have none.
 #[derive(Debug, Default)]
 struct Search {
-    /// The first one that may be either, and when it was seen to begin.
+    /// The first one that may be either, and when it was seen to start.
     first: Option<(Prepared, u64)>,
     has_holder: bool,
 }
 
 impl Search {
-    /// The program's process and when it began, once that is sure.
+    /// The program's process and when it started, once that is certain.
     fn look(&mut self, found: &[Prepared], wanted: &str, before_ns: u64) -> Option<(u32, u64)> {
         let is_holder = |one: &&Prepared| one.name == HOLDER && one.program != wanted;
         self.has_holder |= found.iter().any(|one| is_holder(&one));

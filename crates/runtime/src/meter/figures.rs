@@ -1,4 +1,4 @@
-//! Turns the texts of the kernel's files into figures. Pure.
+//! Parses metrics from the text of the kernel's files. Pure.
 
 use bakeoff_model::load::CpuTime;
 use bakeoff_model::resource::Network;

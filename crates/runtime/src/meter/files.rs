@@ -14,7 +14,7 @@ use super::figures::{RawCpu, keyed, pressure_us};
 /// Longest text taken from one file; the longest real one, memory.stat, has some 2 KiB.
 const TEXT_MAX: usize = 16 << 10;
 
-/// A file of a cgroup, kept open: reading it anew at offset 0 gives the figures of now.
+/// A file of a cgroup, kept open: reading it anew at offset 0 gives the current values.
 #[derive(Debug)]
 struct Gauge(Option<File>);
 

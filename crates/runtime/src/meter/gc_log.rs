@@ -1,6 +1,6 @@
 //! Reads a JVM's own log of its garbage collections: unified logging (`-Xlog:gc`, since JDK 9) and
-//! what came before (`-Xloggc`). Only pauses count; what a collector does beside the running
-//! program is in no way of others, but for its CPU time, which is metered with the rest.
+//! its predecessor (`-Xloggc`). Only pauses count; concurrent work of a collector delays nothing
+//! except by its CPU time, which is metered with the rest.
 
 use bakeoff_model::resource::{GcLog, GcPause};
 
@@ -59,7 +59,7 @@ fn old(line: &str) -> Option<GcPause> {
         .next()?
         .split_whitespace()
         .next_back()?;
-    // With details each generation has such a figure too, and the whole heap is the largest.
+    // With details each generation has such a value too, and the whole heap is the largest.
     let heaps = rest.split([' ', ',', ']']).filter_map(heap);
     let heap = heaps.max_by_key(|(_, capacity)| *capacity);
     Some(pause(
@@ -70,7 +70,7 @@ fn old(line: &str) -> Option<GcPause> {
     ))
 }
 
-/// A pause that ended, or began, this number of seconds after the JVM did.
+/// A pause that ended, or started, this number of seconds after the JVM did.
 fn pause(at_s: f64, pause_s: f64, heap: Option<(u64, u64)>, is_full: bool) -> GcPause {
     GcPause {
         at_ns: nanoseconds(at_s),

@@ -109,7 +109,7 @@ impl Reader<'_> {
     }
 }
 
-/// The figures of a sample, from the counters of a JVM; `None` when they are not all set up yet.
+/// The values of a sample, from the counters of a JVM; `None` when they are not all set up yet.
 #[must_use]
 pub fn figures(counters: &BTreeMap<String, i64>) -> Option<Jvm> {
     let number = |name: &str| {
@@ -152,12 +152,12 @@ pub fn figures(counters: &BTreeMap<String, i64>) -> Option<Jvm> {
 #[derive(Debug, Default)]
 pub(crate) struct JvmFiles {
     open: BTreeMap<u32, File>,
-    /// Processes that are no JVM: not looked at again.
+    /// Processes that are not a JVM: not looked at again.
     others: BTreeSet<u32>,
 }
 
 impl JvmFiles {
-    /// The figures of all JVMs among the processes together; `None` without one.
+    /// The sums of all JVMs among the processes; `None` without one.
     pub(crate) fn read(&mut self, processes: &[u32]) -> Option<Jvm> {
         self.open.retain(|pid, _| processes.contains(pid));
         self.others.retain(|pid| processes.contains(pid));

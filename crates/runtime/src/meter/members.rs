@@ -13,7 +13,7 @@ pub(crate) const TICK_NS: u64 = 10_000_000;
 /// How the processes of a group are found.
 #[derive(Debug)]
 pub(crate) enum Members {
-    /// They are listed in this file and those of the groups below.
+    /// The processes are listed in this file and those of the groups below.
     Listed(PathBuf),
     /// A process, its descendants and the processes that stayed in the session it leads.
     Tree(u32),

@@ -26,10 +26,10 @@ use self::members::Members;
 
 pub(crate) use self::members::{Stat, TICK_NS, all_processes, tree};
 
-/// Reads the figures of one process group; its files stay open between samples.
+/// Reads the metrics of one process group; its files stay open between samples.
 ///
-/// Reading does not touch the group's processes: the kernel answers from its own counters, and
-/// the JVM's from a file that the JVM keeps up to date anyway.
+/// Reading does not touch the group's processes: the kernel reads its own counters, and the JVM's
+/// from a file that the JVM keeps up to date anyway.
 #[derive(Debug)]
 pub struct Meter {
     files: Option<GroupFiles>,
@@ -53,7 +53,7 @@ struct State {
 impl Meter {
     /// The meter of the cgroup in which this process is, wherever that cgroup is mounted; for a
     /// container, the process number of its main process as the host sees it. Falls back to the
-    /// process and its descendants where the process is not in a group of its own.
+    /// process and its descendants where the process has no separate group.
     #[must_use]
     pub fn of_pid(pid: u32) -> Self {
         let read = |path: String| std::fs::read_to_string(path).unwrap_or_default();
@@ -133,14 +133,14 @@ impl Meter {
         }
     }
 
-    /// How many processes of the group the kernel killed for memory; `None` where it cannot tell.
+    /// How many processes of the group the kernel killed for memory; `None` where that is unknown.
     #[must_use]
     pub fn oom_kills(&self) -> Option<u64> {
         self.files.as_ref()?.oom_kills()
     }
 
-    /// Reads all figures now. Blocking, some hundred microseconds for a group of few threads, a
-    /// few milliseconds for one of hundreds; a figure that the host cannot give is absent.
+    /// Reads all metrics now. Blocking, some hundred microseconds for a group of few threads, a few
+    /// milliseconds for one of hundreds; a metric that the host cannot give is absent.
     #[must_use]
     pub fn sample(&self) -> ResourceSample {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -194,7 +194,7 @@ fn counter_file(version: Version, dirs: &[(String, PathBuf)]) -> Option<PathBuf>
     Some(dir.join(file)).filter(|path| path.exists())
 }
 
-/// Reads all figures of the group in which a process is, once. For repeated samples keep a
+/// Reads all metrics of the group in which a process is, once. For repeated samples keep a
 /// [`Meter`]: its files stay open and its counters never step back.
 #[must_use]
 pub fn sample_group(pid: u32) -> ResourceSample {

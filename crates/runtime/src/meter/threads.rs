@@ -8,7 +8,7 @@ use rustix::fs::{Mode, OFlags};
 
 use super::members::status_number;
 
-/// Reads all live threads of the processes. Figures of threads that have ended are gone.
+/// Reads all live threads of the processes. Values of threads that have ended are lost.
 pub(crate) fn read(processes: &[u32]) -> (BTreeMap<String, ThreadGroup>, Option<ContextSwitches>) {
     let mut groups: BTreeMap<String, ThreadGroup> = BTreeMap::new();
     let mut switches = ContextSwitches::default();
@@ -27,7 +27,7 @@ pub(crate) fn read(processes: &[u32]) -> (BTreeMap<String, ThreadGroup>, Option<
                 .entry(unnumbered(comm.trim_end()).to_owned())
                 .or_default();
             group.count += 1;
-            // schedstat begins with the exact time on a CPU, where stat counts ticks.
+            // schedstat starts with the exact time on a CPU, where stat counts ticks.
             let cpu = read("schedstat").unwrap_or_default();
             let cpu = cpu
                 .split(' ')

@@ -144,7 +144,7 @@ impl Shared {
         last_lines(&self.output.tail())
     }
 
-    /// Waits for the first valid answer. Blocking.
+    /// Waits for the first valid response. Blocking.
     fn await_ready(&self, limit: Duration) -> Result<Startup, ReadyError> {
         let mut ended = || self.exit().is_some();
         let answer = await_answer(
@@ -155,7 +155,7 @@ impl Shared {
             &mut ended,
         );
         let own = answer.and_then(|answered| match self.other_listener() {
-            Some(other) => Err(Unanswered::NoAnswer(format!("an answer of {other}"))),
+            Some(other) => Err(Unanswered::NoAnswer(format!("a response of {other}"))),
             None => Ok(answered),
         });
         match own {
@@ -167,7 +167,7 @@ impl Shared {
     /// The process that listens on the contender's port in its place: the port was free at the
     /// start, and another process may have been faster.
     fn other_listener(&self) -> Option<String> {
-        // Nothing else is in a network of its own.
+        // Nothing else is in its separate network.
         if self.line.is_some() {
             return None;
         }
@@ -288,7 +288,7 @@ impl ProcessInstance {
                 return Err(format!("{exit} before its network was there").into());
             }
             if began.elapsed() > NETWORK_LIMIT {
-                return Err("it did not get a network of its own".into());
+                return Err("it did not get a separate network".into());
             }
             std::thread::sleep(NETWORK_POLL);
         }
@@ -404,7 +404,7 @@ impl Shared {
         let first = !std::mem::replace(&mut self.main().cleared, true);
         match group {
             Some(mut group) => {
-                // What could not be removed now is left to the next sweep.
+                // Groups that could not be removed now are left to the next sweep.
                 let _ = group.remove();
             }
             None if first => kill_all(&tree(self.pid)),

@@ -1,4 +1,4 @@
-//! Contenders as local processes, each in a cgroup of its own where that is permitted.
+//! Contenders as local processes, each in a separate cgroup where that is permitted.
 
 mod instance;
 mod netlink;
@@ -61,7 +61,7 @@ struct Inner {
     folder: RunFolder,
     /// Where groups are made, or why none can be.
     hierarchy: Result<Hierarchy, Problem>,
-    /// Where each process has a network of its own.
+    /// Where each process has a separate network.
     network: Option<Network>,
 }
 
@@ -75,8 +75,8 @@ impl ProcessRuntime {
         Self::with(options, Hierarchy::of_this_host(), None)
     }
 
-    /// A runtime whose processes can be alive concurrently though they listen on the same
-    /// port: each is in a network namespace of its own.
+    /// A runtime whose processes can be alive concurrently though they listen on the same port:
+    /// each is in a separate network namespace.
     ///
     /// # Errors
     /// A sentence that says what is not permitted here, or that the temporary folder could not be
@@ -96,10 +96,10 @@ impl ProcessRuntime {
         match Self::side_by_side(options) {
             Ok(_) => Ok(()),
             Err(_) if !rustix::process::geteuid().is_root() => {
-                Err("without root contenders have no network of their own".into())
+                Err("without root contenders have no separate networks".into())
             }
             Err(reason) => {
-                Err(format!("contenders have no network of their own here ({reason})").into())
+                Err(format!("contenders have no separate networks here ({reason})").into())
             }
         }
     }
@@ -324,8 +324,8 @@ fn executable(spec: &StartSpec, path: Option<OsString>) -> Result<(), StartError
     })
 }
 
-/// A port that another process listens on would answer in the contender's place. `label` is who
-/// wants it.
+/// Another process that listens on the port would respond in the contender's place. `label` is the
+/// contender.
 ///
 /// # Errors
 /// Something listens there, or it cannot be used at all.

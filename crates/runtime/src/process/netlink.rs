@@ -78,7 +78,7 @@ impl Netlink {
         self.request(RTM_NEWLINK, 0, &link(index, IFF_UP))
     }
 
-    /// Removes a device, and so the other one of its pair. One that is gone is no error.
+    /// Removes a device, and so the other one of its pair. One that is gone is not an error.
     pub(super) fn remove(&self, name: &str) -> io::Result<()> {
         let index = match name_to_index(self.0.as_fd(), name) {
             Ok(index) => index,
@@ -108,7 +108,7 @@ impl Netlink {
     }
 }
 
-/// Reads the answer of the kernel: `struct nlmsgerr` behind the header, with 0 or a negative error.
+/// Reads the reply of the kernel: `struct nlmsgerr` behind the header, with 0 or a negative error.
 fn acknowledged(answer: &[u8]) -> io::Result<()> {
     let word = |at: usize| answer.get(at..at + 4).and_then(|four| four.try_into().ok());
     let kind = answer.get(4..6).and_then(|two| two.try_into().ok());
@@ -117,7 +117,7 @@ fn acknowledged(answer: &[u8]) -> io::Result<()> {
             0 => Ok(()),
             code => Err(io::Error::from_raw_os_error(-code)),
         },
-        _ => Err(io::Error::other("the kernel answered something unknown")),
+        _ => Err(io::Error::other("the kernel's reply is unknown")),
     }
 }
 

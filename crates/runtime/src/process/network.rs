@@ -16,8 +16,8 @@ use rustix::thread::UnshareFlags;
 
 use super::netlink::Netlink;
 
-/// Devices of ours: names hold 15 letters, too few for [`crate::sweep::PREFIX`] beside the number
-/// of a process and that of the device.
+/// Devices of ours: names hold 15 letters, too few for [`crate::sweep::PREFIX`] with the number of
+/// a process and that of the device.
 const PREFIX: &str = "bko";
 
 /// Where the kernel lists devices.
@@ -95,7 +95,7 @@ fn address(session: u32, number: u32) -> Ipv4Addr {
 }
 
 impl Line {
-    /// As it stands on the shim's command line.
+    /// Returns the network as an argument of the shim.
     pub(super) fn to_arg(&self) -> String {
         let Self {
             device,
@@ -116,8 +116,8 @@ impl Line {
         parts.next().is_none().then_some(line)
     }
 
-    /// Leaves the host's network for one of its own with this line to it. For processes of a
-    /// single thread.
+    /// Leaves the host's network for a separate one with this line to it. For processes of a single
+    /// thread.
     pub(super) fn move_in(&self) -> io::Result<()> {
         let outside = Netlink::open()?;
         unshared()?;
@@ -131,7 +131,7 @@ impl Line {
     /// Takes the line down. Its end removes it too, but the kernel may take its time with a
     /// namespace whose sockets were not closed.
     pub(super) fn take_down(&self) {
-        // What could not be removed now is left to the next sweep.
+        // A device that could not be removed now is left to the next sweep.
         let _ = Netlink::open().and_then(|kernel| kernel.remove(&self.device));
     }
 }

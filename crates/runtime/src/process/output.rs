@@ -33,7 +33,7 @@ struct Shared {
 }
 
 impl Output {
-    /// Begins a log; the second is what the process writes to.
+    /// Creates a log; the second value is the end that the process writes to.
     pub(super) fn to_file(path: &Path) -> io::Result<(Self, OwnedFd)> {
         let log = Log::create(path)?;
         let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
@@ -68,7 +68,7 @@ impl Output {
         self.0.log.lines()
     }
 
-    /// Takes what is left; a process that still writes gets an error from now on.
+    /// Takes the rest; a process that still writes gets an error from now on.
     pub(super) fn finish(&self) {
         self.copy();
         *self.0.pipe.lock().unwrap_or_else(PoisonError::into_inner) = None;

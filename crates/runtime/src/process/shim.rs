@@ -2,8 +2,8 @@
 //! groups, so that not one page or cycle of the contender is counted elsewhere, and stamp the
 //! clock.
 //!
-//! This is a program of its own (our binary, re-executed) because code between fork and exec
-//! would have to be `unsafe` and could not report what went wrong.
+//! This is a separate program (our binary, re-executed) because code between fork and exec would
+//! have to be `unsafe` and could not report what went wrong.
 
 use std::convert::Infallible;
 use std::ffi::OsString;
@@ -37,7 +37,7 @@ pub(crate) struct ShimArgs {
     pub(crate) parent: u32,
     /// Cores to confine itself to; empty = all.
     pub(crate) cores: Vec<usize>,
-    /// The network of its own that it moves into.
+    /// The separate network that it moves into.
     pub(crate) network: Option<Line>,
     /// The program and its arguments.
     pub(crate) command: Vec<OsString>,
@@ -123,7 +123,7 @@ fn become_program(order: &ShimArgs) -> Result<Infallible, ShimError> {
     if parent.is_none_or(|parent| u32::try_from(parent.get()).ok() != Some(order.parent)) {
         return Err(ShimError("its parent has ended".to_owned()));
     }
-    // A session of its own: no terminal, no signals from a terminal, and a name for the tree.
+    // A separate session: no terminal, no signals from a terminal, and a name for the tree.
     rustix::process::setsid().map_err(|error| fail("cannot make a session", &error))?;
     for entrance in &order.entrances {
         fs::write(entrance, std::process::id().to_string())
@@ -131,7 +131,7 @@ fn become_program(order: &ShimArgs) -> Result<Infallible, ShimError> {
     }
     if let Some(line) = &order.network {
         line.move_in()
-            .map_err(|error| fail("cannot make a network of its own", &error))?;
+            .map_err(|error| fail("cannot make a separate network", &error))?;
     }
     raise_nofile();
     if !order.cores.is_empty() {
@@ -165,7 +165,7 @@ fn raise_nofile() {
         maximum: Some(hard),
     };
     if rustix::process::setrlimit(Resource::Nofile, wish).is_err() {
-        // A lower limit is no error here: the host's description names the one in force.
+        // A lower limit is not an error here: the host's description names the one in force.
         let soft = now.maximum.map_or(NOFILE, |hard| hard.min(NOFILE));
         let own = Rlimit {
             current: Some(soft),

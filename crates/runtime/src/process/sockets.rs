@@ -1,4 +1,4 @@
-//! Who listens where, from /proc: for the sentence that helps.
+//! The listening processes and their addresses, from /proc: for messages that name them.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;

@@ -18,7 +18,7 @@ pub struct SshAddress {
 }
 
 impl SshAddress {
-    /// Returns the host of a URL, whose path is another's business.
+    /// Returns the host of a URL, without its path.
     pub(crate) fn of(url: &Url) -> Result<Self, Problem> {
         let host = url.host_str().unwrap_or_default();
         let host = host.trim_start_matches('[').trim_end_matches(']');

@@ -55,7 +55,7 @@ impl Held {
         let stderr = ssh.stderr.take();
         match opened {
             Ok(Some(said)) => {
-                // What it says later is not needed, and must not fill the pipe.
+                // Its later output is not needed, and must not fill the pipe.
                 tokio::spawn(drained(stderr));
                 Ok(Self { ssh, said })
             }
@@ -122,7 +122,7 @@ async fn drained(stderr: Option<ChildStderr>) -> Vec<u8> {
 
 fn last_line(stderr: &[u8]) -> String {
     let said = String::from_utf8_lossy(stderr);
-    let last = said.trim().lines().last().unwrap_or("it does not answer");
+    let last = said.trim().lines().last().unwrap_or("it does not respond");
     format!("ssh: {}", last.trim())
 }
 
@@ -162,6 +162,6 @@ mod tests {
     #[test]
     fn a_failure_is_one_line() {
         assert_eq!(last_line(b"Warning\nRefused.\r\n"), "ssh: Refused.");
-        assert_eq!(last_line(b""), "ssh: it does not answer");
+        assert_eq!(last_line(b""), "ssh: it does not respond");
     }
 }

@@ -45,7 +45,7 @@ impl SshHost {
         let mut command = command.to_vec();
         if let Some(program) = command.first_mut() {
             let path = PathBuf::from(&*program);
-            // What has been sent already is of that host.
+            // Data that has been sent already is that host's.
             if path.is_absolute() && !path.starts_with(self.folder()) && path.is_file() {
                 *program = self.send_file(&path).await?;
             }
@@ -77,8 +77,8 @@ impl SshHost {
     }
 }
 
-/// Packs files and folders of a folder. Returns the archive from its beginning on, and a name that
-/// only an equal one has.
+/// Packs files and folders of a folder. Returns the archive, rewound, and a name that only an equal
+/// one has.
 fn packed(folder: &Path, files: &BTreeSet<PathBuf>, archive: &Path) -> io::Result<(File, String)> {
     let file = File::options()
         .read(true)

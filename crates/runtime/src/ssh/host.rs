@@ -1,4 +1,5 @@
-//! Another host with a copy of this program in a folder of its own, which goes with this process.
+//! Another host with a copy of this program in a separate folder, which is removed with this
+//! process.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -28,7 +29,7 @@ use super::remote_protocol::{RemoteReply, RemoteRequest};
 /// The name of this program there.
 const PROGRAM: &str = "bakeoff";
 
-/// The subcommand of this program that answers questions.
+/// The subcommand of this program that serves requests.
 const ANSWERS: &str = "far";
 
 /// The remedy where this program does not start.
@@ -148,7 +149,7 @@ impl SshHost {
         self.answers.lock().await.ask(question).await
     }
 
-    /// Starts the program there once more, for questions of their own.
+    /// Starts the program there once more, for separate requests.
     pub(super) fn answers(&self) -> Result<RemoteClient, Problem> {
         RemoteClient::start(self.command(&[ANSWERS]), &self.name)
     }
@@ -258,7 +259,7 @@ async fn copy_program(address: &SshAddress, folder: &str, program: &Path) -> Res
     }
 }
 
-/// Returns a file from its beginning on, and its digest.
+/// Returns a file, rewound, and its digest.
 fn opened(path: &Path) -> io::Result<(File, String)> {
     let (mut file, mut hash) = (File::open(path)?, Sha256::new());
     io::copy(&mut file, &mut hash)?;

@@ -29,7 +29,7 @@ pub(super) struct RemoteProcess {
     /// The name of its host.
     pub(super) host: String,
     pub(super) address: SocketAddr,
-    /// A way of its own to the program there that has started it, and ends it.
+    /// A separate connection to the program there that has started it and ends it.
     pub(super) answers: RemoteClient,
     pub(super) wire: Wire,
     pub(super) log_path: PathBuf,
@@ -110,7 +110,7 @@ impl Shared {
         *self.tail.lock().unwrap_or_else(PoisonError::into_inner) = output;
     }
 
-    /// Its first answer was to the program there: it must be reached from here, too.
+    /// Its first response was to the program there: it must be reached from here, too.
     async fn reached(&self, limit: Duration) -> Result<(), ReadyError> {
         let connected = timeout(PATIENCE, TcpStream::connect(self.address)).await;
         let why = match connected {
@@ -120,7 +120,7 @@ impl Shared {
         };
         let (host, address) = (&self.host, self.address);
         let hint = format!(
-            "it answers on {host}, and {address} cannot be reached from here ({why}); it must \
+            "it responds on {host}, and {address} cannot be reached from here ({why}); it must \
              listen on 0.0.0.0:{}, and no firewall be in the way",
             address.port()
         );

@@ -1,6 +1,7 @@
-//! Other hosts, as `ssh` reaches them: this program is copied there, into a folder of its own, and
-//! started there by a session whenever that needs it. It sends load, answers questions, and runs
-//! contenders as processes. What it made there goes with the session, also where that is killed.
+//! Other hosts, as `ssh` reaches them: this program is copied there, into a separate folder, and
+//! started there by a session whenever that needs it. It sends load, serves requests, and runs
+//! contenders as processes. What it made there is removed with the session, also where that is
+//! killed.
 
 mod address;
 mod connection;

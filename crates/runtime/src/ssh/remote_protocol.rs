@@ -36,7 +36,7 @@ pub(super) enum RemoteRequest {
     Sweep,
     /// Start a process.
     Start(Box<RemoteStart>),
-    /// Wait for its first valid answer.
+    /// Wait for its first valid response.
     AwaitReady { limit_ns: u64 },
     /// Its cost.
     Sample,
@@ -83,7 +83,7 @@ pub(super) enum RemoteReply {
     Started,
     /// Why it does not.
     NotStarted(StartError),
-    /// The process has answered. Times are by the clock there.
+    /// The process has responded. Times are by the clock there.
     Ready(Box<Startup>),
     /// Why it has not.
     NotReady(ReadyError),
@@ -95,6 +95,6 @@ pub(super) enum RemoteReply {
     Output(String),
     /// How the stop went. The output as far as it is kept.
     Stopped(StopReport, String),
-    /// It cannot be replied to.
+    /// The request failed.
     Failed(Problem),
 }

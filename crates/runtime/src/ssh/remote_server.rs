@@ -1,5 +1,5 @@
-//! The part of a session on another host: describes that, tells the time, and runs a process. One
-//! request a line on standard input, one reply a line on standard output.
+//! The part of a session on another host: describes that host, reports the time, and runs a
+//! process. One request a line on standard input, one reply a line on standard output.
 
 use std::fs;
 use std::io::{self, BufRead as _};
@@ -22,7 +22,7 @@ use super::remote_protocol::{Numbered, RemoteReply, RemoteRequest, RemoteStart};
 /// Replies to questions until standard input ends, then ends and removes what was started. Blocks.
 ///
 /// # Errors
-/// A line is no question, or the reply cannot be written.
+/// A line is not a request, or the reply cannot be written.
 pub fn serve(options: ProcessOptions) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

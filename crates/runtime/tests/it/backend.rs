@@ -121,7 +121,7 @@ async fn a_real_elasticsearch_is_filled_recorded_and_replayed() {
     replayed(&out, &recorded).await;
 }
 
-/// Asks the documents and places through a proxy; the questions with their answers.
+/// Asks the documents and places through a proxy; the requests with their responses.
 async fn record(backend: &Backend, out: &Path) -> Vec<(Option<String>, ReceivedResponse)> {
     let listen = SocketAddr::new(LOOPBACK, 0);
     let proxy = RecordingProxy::bind(backend.address(), listen, out)

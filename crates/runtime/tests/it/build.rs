@@ -160,7 +160,7 @@ fn toolchains_of_this_host_are_found() {
     }
 }
 
-/// A program is there whatever it answers, and what is not known is not asked.
+/// A program counts as found whatever it prints, and one that is not known is not asked.
 #[test]
 fn a_program_of_no_known_version_is_there() {
     let tool = toolchain("false").unwrap();

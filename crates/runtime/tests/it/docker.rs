@@ -198,7 +198,7 @@ async fn log_with(instance: &dyn Instance, text: &str) -> String {
     panic!("no {text:?} in {:?}", instance.logs());
 }
 
-/// A figure that no assertion could hold on a busy machine, for a person to look at.
+/// A number for manual review: no assertion on it would hold on a busy machine.
 #[expect(clippy::print_stderr, reason = "shown with --nocapture")]
 fn announce_figure(text: &str) {
     eprintln!("{text}");
@@ -209,7 +209,7 @@ async fn the_address_is_not_published() {
     let Some(bench) = Bench::new().await else {
         return;
     };
-    // A port on which nothing on this host listens, so that an answer there could only be ours.
+    // A port on which nothing on this host listens, so that a response there could only be ours.
     let free = TcpListener::bind("0.0.0.0:0").unwrap();
     let port = free.local_addr().unwrap().port();
     drop(free);
@@ -266,7 +266,7 @@ async fn a_contender_gets_its_environment_only() {
         .filter_map(|pair| Some(pair.split_once('=')?.0))
         .collect();
     assert!(names.contains(&"MARK"), "{names:?}");
-    // What every engine gives to every container.
+    // Variables that every engine sets in every container.
     let engines = ["HOME", "HOSTNAME", "MARK", "PATH", "container", "TERM"];
     assert!(names.iter().all(|name| engines.contains(name)), "{names:?}");
     instance.stop(LIMIT).await;
@@ -514,7 +514,7 @@ async fn an_engine_elsewhere_is_used_over_its_host_network() {
     assert_eq!(instance.address().to_string(), format!("127.0.0.2:{port}"));
     let startup = instance.await_ready(LIMIT).await.unwrap();
     assert_eq!(startup.executed_ns, startup.created_ns);
-    // What the API tells; threads only the host itself can list.
+    // The metrics of the API; threads only the host itself can list.
     let sample = instance.sample().await.resources;
     assert!(
         sample.cpu.is_some_and(|cpu| cpu.total_ns() > 0),
@@ -601,5 +601,5 @@ async fn what_is_dropped_is_removed() {
     let address = instance.address();
     drop(instance);
     let outcome = TcpStream::connect_timeout(&address, Duration::from_millis(500));
-    assert!(outcome.is_err(), "{address} still answers");
+    assert!(outcome.is_err(), "{address} still responds");
 }

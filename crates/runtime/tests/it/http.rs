@@ -41,10 +41,10 @@ async fn fails(answer: &'static [u8], close: bool) -> String {
 
 #[tokio::test]
 async fn servers_that_misbehave_are_told_apart() {
-    assert_eq!(fails(b"", false).await, "no answer within 0.4 s");
+    assert_eq!(fails(b"", false).await, "no response within 0.4 s");
     assert_eq!(
         fails(b"HTTP/1.1 200 OK\r\nContent-Len", false).await,
-        "no answer within 0.4 s"
+        "no response within 0.4 s"
     );
     let check = |error: String, part: &str| assert!(error.contains(part), "{error}");
     check(

@@ -109,5 +109,5 @@ async fn a_live_jvm_is_metered() {
     let asleep = Meter::of_tree(sleep.id()).sample();
     sleep.kill().unwrap();
     sleep.wait().unwrap();
-    assert_eq!(asleep.jvm, None, "sleep is no JVM");
+    assert_eq!(asleep.jvm, None, "sleep is not a JVM");
 }

@@ -35,7 +35,7 @@ fn switched_on(what: &str) -> bool {
 }
 
 fn options(bench: &Bench, data: &Path) -> BackendOptions {
-    // The server is another user than root, who tests may be.
+    // The server runs as another user than root; tests may run as root.
     fs::set_permissions(bench.base.path(), fs::Permissions::from_mode(0o755)).unwrap();
     BackendOptions {
         kind: BackendKind::Postgres,

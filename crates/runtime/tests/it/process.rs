@@ -60,7 +60,7 @@ async fn a_good_contender_is_timed_sampled_and_stopped() {
     assert!(sample.cpu.is_some() && sample.context_switches.is_some());
     let threads = sample.threads.get("contender").map(|group| group.count);
     assert!(threads >= Some(1), "{:?}", sample.threads);
-    assert_eq!(sample.network, None, "it has no network of its own");
+    assert_eq!(sample.network, None, "it has no separate network");
     assert_eq!(instance.exited().await, None);
     assert!(instance.logs().contains("listening on"));
     let report = instance.stop(LIMIT).await;
@@ -221,7 +221,8 @@ async fn what_is_wrong_is_said() {
     assert!(hint.starts_with(&expect), "{hint}");
 
     let error = not_ready(&["CONTENDER", "garbage", "0.0.0.0:PORT"], short).await;
-    let expect = "no valid answer after 0.7 s: an answer that is not HTTP, beginning \"220 smtp";
+    let expect =
+        "no valid response after 0.7 s: a response that is not HTTP, starting with \"220 smtp";
     assert!(error.to_string().contains(expect), "{error}");
 }
 

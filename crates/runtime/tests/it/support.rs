@@ -11,10 +11,10 @@ use bakeoff_runtime::process::{ProcessOptions, ProcessRuntime};
 use bakeoff_runtime::{ContainerOptions, Instance, Runtime, StartSpec};
 use rustix::net::{AddressFamily, SocketType, bind, getsockname, socket, sockopt};
 
-/// Patience with services that are going to answer.
+/// Patience with services that will respond.
 pub(crate) const LIMIT: Duration = Duration::from_secs(15);
 
-/// The example `contender`, which `cargo test` builds beside the tests.
+/// The example `contender`, which `cargo test` builds with the tests.
 pub(crate) fn contender() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let path = test
@@ -44,7 +44,7 @@ pub(crate) fn free_port() -> u16 {
     address.port()
 }
 
-/// A runtime with a folder of its own.
+/// A runtime with a separate folder.
 pub(crate) struct Bench {
     pub(crate) base: tempfile::TempDir,
     pub(crate) runtime: ProcessRuntime,
@@ -57,7 +57,7 @@ impl Bench {
         Self { base, runtime }
     }
 
-    /// One that makes no groups.
+    /// A runtime that makes no groups.
     pub(crate) fn unlimited() -> Self {
         let base = tempfile::tempdir().unwrap();
         let runtime = ProcessRuntime::unlimited(options(base.path()), "by the test").unwrap();

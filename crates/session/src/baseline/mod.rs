@@ -1,4 +1,4 @@
-//! A session with a baseline: each contender as it is, the head, beside what it was, the base.
+//! A session with a baseline: each contender as it is, the head, and as it was, the base.
 //!
 //! The base is another folder of the suite, or a revision of the git repository that the suite is
 //! in. Only its contenders are taken: requests, checks and limits are those of the head for both.
@@ -70,7 +70,7 @@ impl Base {
         })
     }
 
-    /// The same base again, for a session that goes on.
+    /// Opens the base of a new or resumed session.
     pub(crate) fn of(mut baseline: Baseline, suite: &Path) -> anyhow::Result<Self> {
         let (folder, tree, notes) = match &baseline.folder {
             Some(folder) => {
@@ -109,7 +109,7 @@ impl Base {
         })
     }
 
-    /// Puts the contenders as they were beside those of the suite.
+    /// Adds the contenders as they were to those of the suite.
     pub(crate) fn join(&self, suite: &mut SuiteFolder) {
         suite.base = Some(self.folder.clone());
         suite.suite.contenders.extend(self.contenders.clone());

@@ -10,8 +10,8 @@ use bakeoff_model::suite::{Step, Suite};
 
 use crate::hint::hinted;
 
-/// As much as a duel measures: sets of fresh processes until everything is decided, a warm-up where
-/// the steps have none, and four seconds of each contender.
+/// The amount of a duel: sets of fresh processes until everything is decided, a warm-up where the
+/// steps have none, and four seconds of each contender.
 const SETS_MAX: u32 = 60;
 /// The time for each head and base on each benchmark.
 const WITHIN: Duration = Duration::from_secs(120);
@@ -39,7 +39,7 @@ impl Length {
     }
 }
 
-/// Gives the profile, and those of these benchmarks that have steps of their own, steps that can be
+/// Gives the profile, and those of these benchmarks that define their own steps, steps that can be
 /// played in turns; sentences about what was done.
 pub(super) fn make(
     suite: &mut Suite,

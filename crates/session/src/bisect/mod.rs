@@ -1,6 +1,6 @@
 //! Which commit of a line made a service worse: some of the commits are alive concurrently and take
-//! turns, what they show becomes the probability of each commit, and the next ones are those that
-//! split it. Every session is a duel, with a results folder of its own.
+//! turns, the result updates the probability of each commit, and the next ones are those that split
+//! it. Every session is a duel with its own results folder.
 
 mod line;
 mod outcome;
@@ -41,7 +41,7 @@ pub struct Bisect {
     pub duel: Duel,
     /// Commits between good and bad that are measured at once.
     pub at_once: usize,
-    /// When this time is over no further session begins.
+    /// When this time is over no further session starts.
     pub within: Duration,
     /// The folder of results, which has a folder for each session and the logs of builds.
     pub results: PathBuf,
@@ -62,7 +62,7 @@ impl Bisect {
     }
 }
 
-/// Looks for the commit, and tells observers which one it is.
+/// Looks for the commit, and reports it to observers.
 ///
 /// # Errors
 /// There is no such line of commits, its ends cannot be built or measured, or a disk is full.

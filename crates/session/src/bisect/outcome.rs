@@ -23,13 +23,13 @@ pub struct Commit {
 pub struct Bisection {
     /// The outcome.
     pub outcome: BisectionOutcome,
-    /// The same as sentences.
+    /// The outcome as sentences.
     pub sentence: String,
     /// The condition that makes a commit bad: `cpu>3%`.
     pub condition: String,
-    /// The figure of the bad commit over that of the good one.
+    /// The metric of the bad commit over that of the good one.
     pub change: WithInterval,
-    /// The figure of the most likely commit over that of the measured one before it; absent unless
+    /// The metric of the most likely commit over that of the measured one before it; absent unless
     /// it was found among several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub of_commit: Option<WithInterval>,

@@ -271,7 +271,7 @@ impl<'a, 'w> Search<'a, 'w> {
         Ok(())
     }
 
-    /// Skips those of these that do not start, or answer differently from the good commit.
+    /// Skips the commits that do not start, or whose responses differ from the good commit's.
     async fn rehearse(&mut self, next: &[usize], error: anyhow::Error) -> anyhow::Result<()> {
         let before = self.unusable.len();
         for position in next {

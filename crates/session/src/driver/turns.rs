@@ -1,6 +1,6 @@
 //! A set: the contenders of a benchmark are started and checked one after the other, and then one
-//! load generator loads all of them in turns. Each stays a run with records of its own, and one
-//! that fails takes only itself out.
+//! load generator loads all of them in turns. Each stays a run with its own records, and one that
+//! fails takes only itself out.
 
 use bakeoff_runtime::Instance;
 

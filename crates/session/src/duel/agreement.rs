@@ -1,4 +1,4 @@
-//! In what the answers of the sides agree, and what to say where they do not. Pure.
+//! The agreement of the sides' responses, and the messages where they differ. Pure.
 
 use bakeoff_base::text::counted;
 use bakeoff_model::check::ReceivedResponse;
@@ -15,7 +15,7 @@ const QUOTED_MAX: usize = 16 << 10;
 const SHOWN_MAX: usize = 60;
 /// How much of it stands before the first difference.
 const BEFORE_DIFFERENCE: usize = 20;
-/// The first status that is no success.
+/// The first status that is not a success.
 const FAILURE: u16 = 400;
 
 /// The responses of one side to a request, which it got twice.
@@ -29,19 +29,19 @@ pub(super) struct Answers {
 /// The response that every side is expected to give from now on.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Agreed {
-    /// As the key `expect` of suite files.
+    /// The expectation as the key `expect` of suite files.
     pub(super) expect: Value,
-    /// As a sentence for a person.
+    /// The expectation as a sentence for the user.
     pub(super) words: String,
 }
 
-/// The expectation before any service has answered.
+/// The expectation before any service has responded.
 pub(super) fn anything() -> Value {
     json!({})
 }
 
-/// Finds the common response of the sides to each request; `answers` are those of all sides, by
-/// request.
+/// Finds the common response of the sides to each request; `answers` are the responses of all
+/// sides, by request.
 pub(super) fn find(duel: &Duel, answers: &[Vec<Answers>]) -> anyhow::Result<Vec<Agreed>> {
     let both = duel.requests.iter().zip(answers);
     both.map(|(request, answers)| of_request(duel, request, answers))
@@ -60,14 +60,18 @@ pub(super) fn sentence(duel: &Duel, agreed: &[Agreed]) -> String {
     }
 }
 
-/// Status and body, or with the user's leave the statuses that came.
+/// Status and body, or if the user allows it only the statuses.
 fn of_request(duel: &Duel, request: &DuelRequest, answers: &[Answers]) -> anyhow::Result<Agreed> {
     let request = &request.name;
     if let Some(one) = answers.iter().find(|one| is_failure(&one.first)) {
         let status = status(&one.first);
         return Err(hinted(
-            format_args!("{} answers {request} with {}", one.name, shown(&one.first)),
-            format_args!("are path and body right? What is answered with {status} is not measured"),
+            format_args!(
+                "{} responds to {request} with {}",
+                one.name,
+                shown(&one.first)
+            ),
+            format_args!("are path and body right? Requests with status {status} are not measured"),
         ));
     }
     let ignored = &duel.ignored;
@@ -87,10 +91,7 @@ fn of_request(duel: &Duel, request: &DuelRequest, answers: &[Answers]) -> anyhow
             .collect();
         return Ok(Agreed {
             expect: json!({ "status": list }),
-            words: format!(
-                "they answer differently, as is allowed: {}",
-                each.join("; ")
-            ),
+            words: format!("the responses differ, as is allowed: {}", each.join("; ")),
         });
     }
     let is_equal = |answer: &ReceivedResponse| answer.body == first.body;
@@ -101,7 +102,7 @@ fn of_request(duel: &Duel, request: &DuelRequest, answers: &[Answers]) -> anyhow
         return Ok(Agreed {
             expect: json!({ "status": list, "json": true }),
             words: format!(
-                "all answer alike but for {}: {}",
+                "all responses are equal except for {}: {}",
                 paths.join(", "),
                 summary(first)
             ),
@@ -112,7 +113,7 @@ fn of_request(duel: &Duel, request: &DuelRequest, answers: &[Answers]) -> anyhow
             Some(text) => json!({ "status": list, "body": text }),
             None => json!({ "status": list, "body-bytes": first.body.len() }),
         },
-        words: format!("all answer alike: {}", summary(first)),
+        words: format!("all responses are equal: {}", summary(first)),
     })
 }
 
@@ -132,7 +133,7 @@ fn quotable(body: &[u8]) -> Option<&str> {
     std::str::from_utf8(body).ok().filter(|_| short)
 }
 
-/// The first difference between two answers, as a message of several lines.
+/// The first difference between two responses, as a message of several lines.
 fn difference(request: &str, answers: &[Answers], ignored: &[JsonPath]) -> Option<String> {
     let same = |a: &ReceivedResponse, b: &ReceivedResponse| {
         let statuses = |answer: &ReceivedResponse| (answer.status, answer.grpc_status);
@@ -142,7 +143,7 @@ fn difference(request: &str, answers: &[Answers], ignored: &[JsonPath]) -> Optio
         let name = &one.name;
         let lines = compared((name, &one.first), (name, &one.second));
         return Some(format!(
-            "{name} answers {request} differently each time{lines}"
+            "{name} responds to {request} differently each time{lines}"
         ));
     }
     let first = &answers[0];
@@ -150,7 +151,7 @@ fn difference(request: &str, answers: &[Answers], ignored: &[JsonPath]) -> Optio
     let lines = compared((&first.name, &first.first), (&other.name, &other.first));
     let (one, two) = (&first.name, &other.name);
     Some(format!(
-        "{one} and {two} answer {request} differently{lines}"
+        "{one} and {two} respond to {request} differently{lines}"
     ))
 }
 
@@ -174,7 +175,7 @@ fn has_ignored(body: &[u8], ignored: &[JsonPath]) -> bool {
     rest != whole
 }
 
-/// Both answers below each other, each from shortly before the first difference on.
+/// Both responses below each other, each from shortly before the first difference on.
 fn compared(one: (&str, &ReceivedResponse), other: (&str, &ReceivedResponse)) -> String {
     let pairs = one.1.body.iter().zip(&other.1.body);
     let at = pairs.take_while(|(a, b)| a == b).count();
@@ -206,7 +207,7 @@ fn summary(answer: &ReceivedResponse) -> String {
     format!("{}, {bytes}", status(answer))
 }
 
-/// The same with the body, or with the message of a call that failed.
+/// The status with the body, or with the message of a call that failed.
 fn shown(answer: &ReceivedResponse) -> String {
     match grpc::message(&answer.headers) {
         Some(message) => format!("{}: {}", status(answer), quoted(message.as_bytes())),
@@ -214,7 +215,7 @@ fn shown(answer: &ReceivedResponse) -> String {
     }
 }
 
-/// The beginning of a body in quotes, without what would command a terminal.
+/// The start of a body in quotes, without control characters for a terminal.
 fn quoted(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body);
     let start: String = text.chars().take(SHOWN_MAX).collect();

@@ -42,13 +42,13 @@ pub struct Duel {
     pub grpc: Option<Schema>,
     /// Notes for the user about these before they are sent, a sentence each.
     pub notes: Vec<String>,
-    /// Where they tell metrics that they count themselves; these are not read when absent.
+    /// Where they report metrics that they count themselves; absent: these are not read.
     pub scrape: Option<String>,
     /// Parts of the bodies of JSON responses that may differ.
     pub ignored: Vec<JsonPath>,
     /// Where those that are started listen; where a compose file says, or at 8080, when absent.
     pub port: Option<u16>,
-    /// The path asked until the first valid answer (200 or 404) comes.
+    /// The path asked until the first valid response (200 or 404).
     pub ready_path: String,
     /// Environment of those that are started.
     pub env: BTreeMap<String, String>,
@@ -72,9 +72,9 @@ pub struct Duel {
     pub duration: Duration,
     /// Repetitions, each with fresh processes.
     pub runs: DuelRuns,
-    /// The sides may answer differently.
+    /// The responses of the sides may differ.
     pub may_differ: bool,
-    /// One of them is measured twice, as a control.
+    /// Whether one of the services is measured twice, as a control.
     pub control: bool,
     /// Response times are compared too, in open load at one rate for all.
     pub latency: bool,
@@ -96,7 +96,7 @@ pub enum DuelWarmUp {
 pub enum DuelRuns {
     /// A fixed number.
     Fixed(u32),
-    /// As many as it takes to decide every pair, within this time.
+    /// Up to the number that decides every pair, within this time.
     Within(Duration),
 }
 
@@ -137,7 +137,7 @@ pub struct ServiceImage {
     pub entrypoint: Vec<String>,
     /// Replace the arguments of its entry point; empty for its own.
     pub arguments: Vec<String>,
-    /// Environment of its own.
+    /// Its own environment variables.
     pub env: BTreeMap<String, String>,
     /// Files and folders of this host that it can read.
     pub volumes: Vec<Volume>,
@@ -281,7 +281,7 @@ impl Duel {
         Ok(runtime)
     }
 
-    /// The same, and whether the port is free where it has to be.
+    /// Validates the definition, and checks that the port is free where it must be.
     pub(super) fn check(&self) -> anyhow::Result<RuntimeKind> {
         let runtime = self.validate()?;
         self.hosts.check(runtime, engine_is_elsewhere())?;

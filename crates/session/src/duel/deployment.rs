@@ -9,8 +9,8 @@ use super::definition::{Duel, ServiceImage, ServiceSource, USUAL_LIMITS, common_
 use crate::hint::{hinted, with_hints};
 
 /// Returns the duel with images in the place of Deployments, and what the user should know about
-/// the copies, a sentence each. Sides that are images of their own get the environment, the entry
-/// point and the arguments of the first Deployment.
+/// the copies, a sentence each. Sides that are images get the environment, the entry point and the
+/// arguments of the first Deployment.
 ///
 /// # Errors
 /// A Deployment cannot be read, a variable of it is secret, or two of them have different ports.

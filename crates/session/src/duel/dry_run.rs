@@ -87,7 +87,7 @@ async fn testbed(
         session: duel.options(),
         logs: logs.path().to_owned(),
     };
-    // What the session will tell anyway is not told twice.
+    // Messages that the session will report anyway are not reported twice.
     Testbed::prepare(folder, options, &mut NullObserver).await
 }
 
@@ -103,7 +103,7 @@ async fn no_turns(
         let spec = testbed.beside_others(spec, place + 1);
         let mut instance = match testbed.runtime().start(&spec).await {
             Ok(instance) => instance,
-            // The port of its own, which whole runs do not need.
+            // Its separate port, which whole runs do not need.
             Err(error @ StartError::PortInUse { .. }) => return Ok(Some(error.to_string())),
             Err(error) => return Err(not_started(error).into()),
         };
@@ -188,7 +188,7 @@ async fn ask_twice(
     let to = Destination::of(instance);
     let check = request.check(Expect::default());
     let unanswered = |why: Problem| {
-        let what = format!("{name}: no answer to {}", request.name);
+        let what = format!("{name}: no response to {}", request.name);
         failed(why.context(what).with_evidence(instance.logs()))
     };
     let first = verify::ask(client, &to, &check).await;
@@ -210,10 +210,10 @@ fn not_ready(duel: &Duel, testbed: &Testbed, error: ReadyError) -> anyhow::Error
             "it finds the port {port} in PORT; --port names another"
         )),
         ReadyError::NoAnswer { .. } if duel.grpc.is_some() => Some(format!(
-            "it must answer a call of {path}, without TLS; --ready names another method"
+            "it must respond to a call of {path}, without TLS; --ready names another method"
         )),
         ReadyError::NoAnswer { .. } => Some(format!(
-            "it must answer GET {path} with 200 or 404; --ready names another path"
+            "it must respond to GET {path} with 200 or 404; --ready names another path"
         )),
         _ => None,
     };

@@ -35,7 +35,7 @@ pub(crate) struct SuiteText {
     grpc: Option<Schema>,
 }
 
-/// The suite of a duel whose sides are all expected to answer each request so. `no_turns` says why
+/// The suite of a duel whose sides must all respond to each request like this. `no_turns` says why
 /// they are measured in whole runs, where they are.
 pub(super) fn suite(
     duel: &Duel,

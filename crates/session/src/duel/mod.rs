@@ -39,7 +39,7 @@ pub struct Agreement {
     pub words: String,
     /// Notes for the user about copies of Deployments, a sentence each.
     pub notes: Vec<String>,
-    /// That, and why, the services are measured in whole runs instead of turns, as a sentence.
+    /// The reason for measuring the services in whole runs instead of turns, as a sentence.
     pub no_turns: Option<String>,
     /// Their runtime.
     pub runtime: RuntimeKind,
@@ -48,9 +48,9 @@ pub struct Agreement {
 /// Why there is nothing to measure.
 #[derive(Debug)]
 pub enum Unprepared {
-    /// A service does not start or answer, or they answer differently though they may not.
+    /// A service does not start or respond, or their responses differ though they must not.
     Services(anyhow::Error),
-    /// It could not be tried.
+    /// The duel could not be tried.
     Order(anyhow::Error),
 }
 
@@ -111,7 +111,7 @@ pub(crate) async fn rehearse(duel: &Duel) -> Result<(), Unprepared> {
     agreed(duel, runtime).await.map(|_| ())
 }
 
-/// A duel whose sides have been started and asked.
+/// A duel whose sides have been started and have responded.
 pub(crate) struct Asked {
     /// The duel, with images in the place of Deployments and of services of a compose file.
     pub(crate) duel: Duel,

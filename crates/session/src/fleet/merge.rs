@@ -3,7 +3,7 @@
 //!
 //! Load generators go through the steps in lock step, and slices of the same index are added up. A
 //! slice goes out as soon as every load generator that lives has delivered it, so what is held is
-//! as many slices as the slowest of them is behind the fastest, whatever their number.
+//! the slices by which the slowest of them is behind the fastest, whatever their number.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -15,7 +15,7 @@ use super::part::{Barrier, Began, FleetMember, MemberStage};
 use super::slice;
 
 /// The message about load generators that do what they should not.
-const DISORDER: &str = "its events came out of order";
+const DISORDER: &str = "its events are out of order";
 
 /// Ends of the names of reactors whose times the kernel takes.
 const RX_TIMESTAMPS: &str = "-rx-timestamps";
@@ -23,7 +23,7 @@ const RX_TIMESTAMPS: &str = "-rx-timestamps";
 /// How far the fleet is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// Not all are ready.
+    /// Some are not ready.
     Opening,
     /// The windows of a step are open, or will be.
     Step,
@@ -37,9 +37,9 @@ enum Phase {
 #[derive(Debug)]
 struct Pending {
     sum: LoadInterval,
-    /// When the first of them began it, monotonic ns of the session.
+    /// When the first of them started it, monotonic ns of the session.
     begin_ns: u64,
-    /// How long after the beginning of the step that was, ns, of each by its own clock.
+    /// How long after the start of the step that was, ns, of each by its own clock.
     offset_ns: u64,
     /// How long the longest is, ns.
     length_ns: u64,
@@ -57,13 +57,13 @@ pub struct Merge {
     nofile: u64,
     streams: Option<u32>,
     barrier: Option<Barrier>,
-    /// The caller has given the instant himself and has not been told yet when it was.
+    /// The caller has given the instant and has not got the report of the actual one yet.
     announce: bool,
     /// Slices from the earliest that has not gone out.
     pending: VecDeque<Pending>,
     /// Slices of the step that have gone out.
     emitted: u32,
-    /// When the step began, monotonic ns of the session.
+    /// When the step started, monotonic ns of the session.
     begin_ns: u64,
     ready: VecDeque<LoadEvent>,
 }
@@ -104,7 +104,7 @@ impl Merge {
         self.phase == Phase::Over
     }
 
-    /// Whether the last step is over, so that none has to be told to go on.
+    /// Whether the last step is over, so that none waits for a command to go on.
     #[must_use]
     pub fn is_ending(&self) -> bool {
         self.step + 1 >= self.spec.steps.len()
@@ -123,7 +123,7 @@ impl Merge {
         self.members.get(part).is_some_and(FleetMember::lives)
     }
 
-    /// Whether this load generator has something to say before it is told to go on.
+    /// Whether this load generator has something to report before it gets the command to go on.
     #[must_use]
     pub fn awaits(&self, part: usize) -> bool {
         let waits = |one: &FleetMember| {
@@ -144,7 +144,7 @@ impl Merge {
         member.is_some_and(|one| one.stage == MemberStage::Running)
     }
 
-    /// All are told to go on: from step to step, or to open their windows.
+    /// All get the command to go on: from step to step, or to open their windows.
     pub fn go(&mut self) {
         for member in &mut self.members {
             member.stage = match member.stage {
@@ -155,9 +155,9 @@ impl Merge {
         }
     }
 
-    /// All are told to open their windows at an instant of the session's wall clock, ns since the
-    /// Unix epoch, which is `ahead_ns` ahead of its monotonic one; `announce`: it is the caller
-    /// who wants to hear when that was.
+    /// All get the command to open their windows at an instant of the session's wall clock, ns
+    /// since the Unix epoch, which is `ahead_ns` ahead of its monotonic one; `announce`: the caller
+    /// wants the actual instant reported.
     pub fn go_at(&mut self, unix_ns: u64, ahead_ns: u64, announce: bool) {
         self.barrier = Some(Barrier { unix_ns, ahead_ns });
         self.announce = announce;
@@ -336,7 +336,8 @@ impl Merge {
         }
     }
 
-    /// None is left: what was delivered goes out, and why there is no more.
+    /// Ends the load when no load generator is left: the delivered slices go out, and then the
+    /// reason.
     fn give_up(&mut self) {
         while !self.pending.is_empty() {
             self.make_slice();

@@ -1,6 +1,6 @@
 //! Several load generators as one: a load that one process, or one machine, cannot send.
 //!
-//! Each of them makes a part of the load. They begin every step at one instant, which they are
+//! Each of them makes a part of the load. They start every step at one instant, which they are
 //! given when all of them are ready, and their events are merged while they run. The caller starts
 //! them, as processes here or as Pods in a cluster, and brings them as [`LoadGenerator`]s.
 
@@ -35,7 +35,7 @@ const DRAIN: Duration = Duration::from_secs(1);
 pub struct FleetGenerator {
     /// The name of each, and what starts it; in the order of their parts.
     pub members: Vec<(String, Box<dyn LoadGenerator>)>,
-    /// From the order to begin a step to its beginning: enough for the order to reach all.
+    /// From the order to start a step to its start: enough for the order to reach all.
     pub lead: Duration,
     /// How long one may be silent beyond what its load explains before it is lost.
     pub patience: Duration,
@@ -51,9 +51,9 @@ pub struct FleetLoad {
     /// Longest silence while connections are being opened, and in a step.
     silence_opening: Duration,
     silence_running: Duration,
-    /// Goes on by itself, because the load has no stops between its steps.
+    /// Whether it goes on by itself, because the load has no stops between its steps.
     unattended: bool,
-    /// It has to be told to go on.
+    /// Whether it waits for the command to go on.
     held: bool,
 }
 
@@ -174,8 +174,7 @@ impl FleetLoad {
         .await;
     }
 
-    /// Tells all of them a command of their own, at the same time; those that cannot be reached are
-    /// lost.
+    /// Sends each of them its command, all at the same time; those that cannot be reached are lost.
     async fn tell_all(&mut self, command: impl Fn(&dyn RunningLoad) -> StepCommand) {
         self.held = false;
         let command = &command;
@@ -213,7 +212,7 @@ impl FleetLoad {
             }
         }
         let Some(Heard { part, load, event }) = self.listening.next().await else {
-            bail!("the load generators wait to be told to go on");
+            bail!("the load generators wait for the command to go on");
         };
         match event {
             Ok(event) => {

@@ -11,7 +11,7 @@ pub(super) enum MemberStage {
     Ready,
     /// Its window is open, or will be.
     Running,
-    /// It waits to be told to go on.
+    /// It waits for the command to go on.
     StepDone,
     /// Its last step is over.
     Ending,
@@ -19,7 +19,7 @@ pub(super) enum MemberStage {
     Ended,
 }
 
-/// The instant at which all windows of a step were to open.
+/// The instant set for the opening of all windows of a step.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Barrier {
     /// By the session's wall clock, ns since the Unix epoch.
@@ -36,10 +36,10 @@ pub(super) struct FleetMember {
     pub(super) stage: MemberStage,
     /// Why it is lost.
     pub(super) lost: Option<String>,
-    /// Its connections when the step began.
+    /// Its connections when the step started.
     pub(super) connections: Connections,
     pub(super) receipt: PartReceipt,
-    /// When its first slice of the step began, ns of its own monotonic clock.
+    /// When its first slice of the step started, ns of its own monotonic clock.
     pub(super) first_ns: Option<u64>,
     /// The difference from its monotonic clock to the session's, ns.
     pub(super) shift_ns: i64,
@@ -59,7 +59,7 @@ pub(super) struct Began {
 }
 
 impl FleetMember {
-    /// One that has been started.
+    /// Returns a member that has been started.
     pub(super) fn new(name: String, clock: Option<ClockOffset>) -> Self {
         Self {
             name,
@@ -87,7 +87,7 @@ impl FleetMember {
         )
     }
 
-    /// A step begins.
+    /// A step starts.
     pub(super) fn begin_step(&mut self) {
         self.receipt = PartReceipt::default();
         self.first_ns = None;
@@ -138,7 +138,7 @@ impl FleetMember {
         }
     }
 
-    /// That it is missing from a slice, if it is; `connections` are those of its part.
+    /// A note that it is missing from a slice, if it is; `connections` are those of its part.
     pub(super) fn missing(&self, part: u32, slice: u32, connections: u32) -> Option<LostGenerator> {
         let why = self.lost.clone()?;
         let delivered = self.is_through() || self.receipt.slices > slice;

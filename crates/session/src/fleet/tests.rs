@@ -22,11 +22,11 @@ const SECOND: u64 = 1_000_000_000;
 /// Far from zero, as clocks of machines are.
 const MONOTONIC_NS: u64 = 5_000 * SECOND;
 
-/// What a scripted load generator does next.
+/// The next action of a scripted load generator.
 #[derive(Debug, Clone)]
 enum Act {
     Say(LoadEvent),
-    /// Wait to be told to go on.
+    /// Wait for the command to go on.
     Wait,
     /// Say when the window opened: so long after the instant that it was given, and what the
     /// monotonic clock of its machine is then.
@@ -97,7 +97,7 @@ impl RunningLoad for ScriptedLoad {
         self.told.lock().unwrap().push(name.to_owned());
         match self.acts.pop_front() {
             Some(Act::Wait) => Ok(()),
-            other => anyhow::bail!("told {command} before {other:?}"),
+            other => anyhow::bail!("got {command} before {other:?}"),
         }
     }
 
@@ -474,8 +474,8 @@ async fn who_says_what_it_should_not_is_lost() {
         message: "no memory".to_owned(),
     });
     for (at, act, why) in [
-        (0, step_done(0), "its events came out of order"),
-        (3, ready(0, 4), "its events came out of order"),
+        (0, step_done(0), "its events are out of order"),
+        (3, ready(0, 4), "its events are out of order"),
         (4, Act::Say(LoadEvent::Done), "it ended before its load did"),
         (4, failed, "no memory"),
     ] {
@@ -603,7 +603,7 @@ async fn an_instant_of_the_callers_is_passed_on() {
     let at_ns = bakeoff_load::wall_ns() + SECOND;
     load.tell(StepCommand::GoAt(at_ns)).await.unwrap();
     let Some(LoadEvent::Began { unix_ns, .. }) = load.next().await.unwrap() else {
-        panic!("it says when it began");
+        panic!("it reports when it started");
     };
     assert_eq!(unix_ns, at_ns);
 }

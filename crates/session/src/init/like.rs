@@ -1,6 +1,6 @@
 //! A suite after the example of one that comes with bakeoff: its profiles, benchmarks, checks and
 //! backends with the files that they need, and one contender that passes. The files are part of the
-//! program, so that no clone has to be beside it.
+//! program, so that no clone is needed.
 
 use std::path::Path;
 
@@ -26,7 +26,7 @@ const CONTRACT: &str = "contenders/README.md";
 /// Profiles that are about what others published, and mean nothing in another suite.
 const LEFT_OUT: [&str; 2] = ["[profile.seed]", "[profile.record]"];
 
-/// Comments above the first paragraph that begins so.
+/// Comments above the first paragraph that starts with this.
 const COMMENTS: [(&str, &str); 5] = [
     (
         "[env]",
@@ -38,9 +38,8 @@ const COMMENTS: [(&str, &str); 5] = [
     ),
     (
         "[[backend]]",
-        "# What contenders call. `replay` answers from memory what was recorded of the real one, \
-         so \
-         that\n# the contender is measured and not its backend. It knows what contenders/actix-4 \
+        "# What contenders call. `replay` serves recordings of the real one from memory, \
+         so that\n# the contender is measured and not its backend. It knows what contenders/actix-4 \
          asks. For one\n# that asks otherwise: bakeoff record @FOLDER@ --contender NAME",
     ),
     (
@@ -51,8 +50,8 @@ const COMMENTS: [(&str, &str); 5] = [
     (
         "[[benchmark]]",
         "# What is measured: requests with what must come back. A wrong response is a failure, and \
-         who asks\n# the backend less than `backend-requests-min` does other work: its numbers are \
-         invalid.",
+         a contender\n# that calls the backend less than `backend-requests-min` does other work: \
+         its numbers are invalid.",
     ),
 ];
 

@@ -1,5 +1,5 @@
-//! A suite to begin with: from a template that teaches, after another suite's example, or from what
-//! a description or a recording says of a service.
+//! A first suite: from a commented template, after another suite's example, or from a description
+//! or a recording of a service.
 
 pub mod like;
 
@@ -52,14 +52,14 @@ pub struct Init {
     pub origin: Origin,
     /// The port on which all of them listen.
     pub port: u16,
-    /// The path asked until the first valid answer (200 or 404) comes.
+    /// The path asked until the first valid response (200 or 404).
     pub ready_path: String,
 }
 
 /// The origin of a suite.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Origin {
-    /// A request that the examples answer.
+    /// A request that the examples respond to.
     Template,
     /// A description or a recording.
     Described(Described),
@@ -177,7 +177,7 @@ fn described_files(
                 "Requests of recorded traffic, as often as they were recorded.",
                 "Every recorded request, as often as it was recorded.",
             ],
-            "record requests to the service itself, and answers that are no errors",
+            "record requests to the service itself, and responses without errors",
         ),
         RequestSource::Requests => (
             [
@@ -208,7 +208,7 @@ fn described_files(
 /// Fetches the text of a running service at a URL.
 ///
 /// # Errors
-/// It does not answer with status 200 and a text.
+/// The response is not status 200 with a text.
 pub async fn fetch(url: &ServiceUrl) -> anyhow::Result<String> {
     let mut addresses = tokio::net::lookup_host((url.name(), url.port()))
         .await
@@ -221,7 +221,7 @@ pub async fn fetch(url: &ServiceUrl) -> anyhow::Result<String> {
         .await
         .map_err(|error| anyhow!("{url}: {error}"))?;
     if answer.status != 200 {
-        bail!("{url}: answered with status {}", answer.status);
+        bail!("{url}: the response has status {}", answer.status);
     }
     String::from_utf8(answer.body).with_context(|| format!("{url}: no text"))
 }
@@ -353,7 +353,8 @@ fn checks_file(asked: &[Operation], remarks: &str) -> (String, Vec<u8>) {
         })
         .collect();
     let text = format!(
-        "# What every contender must answer. One that fails a check is neither loaded nor ranked.\n\
+        "# The responses that every contender must give. One that fails a check is neither loaded nor \
+         ranked.\n\
          {remarks}\n{}",
         toml_text(&json!({ "check": checks }))
     );

@@ -1,6 +1,6 @@
 //! The cheapest shape in which a service meets an objective at a rate: how much memory it needs,
 //! which rate it sustains with each CPU limit, and how many replicas of which price that makes.
-//! Every measurement is a session, with a results folder of its own.
+//! Every measurement is a session, with its own results folder.
 
 mod outcome;
 mod search;
@@ -24,8 +24,8 @@ pub use self::outcome::{MemoryNeed, Prices, Shape, Sizing};
 /// A question for the cheapest shape of a service.
 #[derive(Debug, Clone)]
 pub struct Size {
-    /// The service as its only side, and how it is asked and loaded. Its memory limit is the one
-    /// with which the search for less begins, its duration that of each trial.
+    /// The service as its only side, with its requests and load. Its memory limit is the one with
+    /// which the search for less starts, its duration that of each trial.
     pub duel: Duel,
     /// Requests per second of all replicas together.
     pub rate_per_s: f64,
@@ -35,7 +35,7 @@ pub struct Size {
     pub cpus: Vec<f64>,
     /// The prices of shapes.
     pub prices: Prices,
-    /// When this time is over no further session begins.
+    /// When this time is over no further session starts.
     pub within: Duration,
     /// The folder of results, which has a folder for each session.
     pub results: PathBuf,
@@ -89,10 +89,10 @@ impl Size {
     }
 }
 
-/// Looks for the cheapest shape, and tells observers which one it is.
+/// Looks for the cheapest shape, and reports it to observers.
 ///
 /// # Errors
-/// The service does not start or answer, dies with the memory that it is given first, or a disk is
+/// The service does not start or respond, dies with the memory that it is given first, or a disk is
 /// full.
 pub async fn size(order: &Size, audience: &mut Audience<'_>) -> anyhow::Result<SessionOutcome> {
     let (shapes, refused) = order.shapes(selection::host_cores())?;

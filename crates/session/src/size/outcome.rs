@@ -29,7 +29,7 @@ pub struct Sizing {
     pub rate_per_s: f64,
     /// The objective: `p99 <= 50ms and errors <= 0.1%`.
     pub slo: String,
-    /// The answer, one or more sentences.
+    /// The conclusion, one or more sentences.
     pub sentence: String,
     /// The CPU limit of the cheapest shape; absent where none meets the objective.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -101,7 +101,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// The same without a capacity, because a process was killed for memory.
+    /// Returns the shape without a capacity, because a process was killed for memory.
     pub(super) fn killed(self) -> Self {
         Self {
             capacity_per_s: None,
@@ -110,7 +110,7 @@ impl Shape {
         }
     }
 
-    /// The same with replicas and their price.
+    /// Returns the shape with replicas and their price.
     pub(super) fn priced(self, rate_per_s: f64, prices: Prices) -> Self {
         let sustained = self
             .capacity_per_s
@@ -147,7 +147,7 @@ pub(super) fn cheapest(shapes: &[Shape]) -> Option<&Shape> {
     })
 }
 
-/// The answer, by the shapes and the memory.
+/// The conclusion, by the shapes and the memory.
 pub(super) fn sentence(
     service: &str,
     rate_per_s: f64,

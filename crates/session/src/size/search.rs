@@ -41,9 +41,9 @@ const TRIALS_AT_MOST: u32 = 12;
 
 /// The outcome of a limit of memory.
 enum Tried {
-    /// It served every request; with its highest use, bytes.
+    /// The process served every request; with its highest use of memory, bytes.
     Lived(Option<u64>),
-    /// It did not, and why.
+    /// The process failed, with the reason.
     Died(String),
 }
 

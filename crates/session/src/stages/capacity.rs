@@ -1,5 +1,5 @@
 //! One run of a search for a capacity: as a load, but that trials follow the warm-up. Each trial is
-//! a step with its slices like any other, by a load generator of its own, because what it sends
+//! a step with its slices like any other, by a separate load generator, because what it sends
 //! depends on all trials before it.
 
 use std::collections::BTreeMap;
@@ -120,8 +120,8 @@ async fn trial(
     Ok(Measured::of(&slices))
 }
 
-/// For each objective that former runs have a capacity of, what a fresh process is to hold: a
-/// little less than their geometric mean.
+/// For each objective that former runs have a capacity of, what a fresh process must hold: a little
+/// less than their geometric mean.
 fn to_confirm(capacity: &Capacity, former: &[CapacityRecord]) -> Vec<(Slo, f64)> {
     let mut logs: BTreeMap<String, Vec<f64>> = BTreeMap::new();
     for record in former {

@@ -1,5 +1,5 @@
-//! One cold start: a fresh instance is started, asked until it answers, and stopped. No checks and
-//! no load, so that nothing but the start is in its figures.
+//! One cold start: a fresh instance is started, polled until it responds, and stopped. No checks
+//! and no load, so that nothing but the start is in its metrics.
 
 use bakeoff_model::conditions::TrafficPath;
 use bakeoff_model::failure::{Failure, Stage};

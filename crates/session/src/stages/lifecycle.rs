@@ -27,7 +27,7 @@ const POLL: Duration = Duration::from_millis(20);
 /// How long a log line may take to appear.
 const LOG_LIMIT: Duration = Duration::from_secs(10);
 
-/// Figures known before the load.
+/// Values known before the load.
 #[derive(Debug, Clone, Copy)]
 pub struct Figures {
     /// From start to first valid response, ns.
@@ -36,8 +36,8 @@ pub struct Figures {
     pub artifact_bytes: Option<u64>,
 }
 
-/// The checks that need instances of their own; they come after the measured one, which must not
-/// be another one for them.
+/// The checks that need separate instances; they come after the measured one, which must not be
+/// affected by them.
 ///
 /// # Errors
 /// Those of the observer.
@@ -59,7 +59,7 @@ pub async fn apart(
     Ok(())
 }
 
-/// That a contender does not start says nothing where it never does.
+/// A failed start is no evidence where the contender never starts.
 fn shows_nothing(check: CheckRecord) -> CheckRecord {
     let outcome = match check.outcome {
         CheckOutcome::Good => not_applicable("it does not start at all"),

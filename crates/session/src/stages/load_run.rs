@@ -85,8 +85,8 @@ pub(crate) async fn verified(
     Ok(instance)
 }
 
-/// The slow lifecycle checks, where they belong to the run: after everything else, whatever came of
-/// it, because a run that they precede is not like the others.
+/// The slow lifecycle checks, where they belong to the run: after everything else, whatever its
+/// outcome, because a run that they precede is not like the others.
 pub(crate) async fn checked_apart(
     parts: &SessionDeps<'_>,
     case: &Case,
@@ -160,7 +160,7 @@ fn is_ours(parts: &SessionDeps<'_>) -> bool {
     parts.runtime.traffic_path() != TrafficPath::External
 }
 
-/// All functional checks. A contender that answers wrongly is not loaded and so never ranked.
+/// All functional checks. A contender with wrong responses is not loaded and so never ranked.
 async fn checked(
     parts: &SessionDeps<'_>,
     instance: &dyn Instance,

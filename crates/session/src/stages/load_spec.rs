@@ -97,7 +97,7 @@ pub fn load_spec(input: &SpecInput<'_>) -> LoadSpec {
 /// The open load of contenders that are loaded one at a time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OpenLoad {
-    /// As planned.
+    /// The load as planned.
     pub latency: LatencyLoad,
     /// Requests per second of each contender.
     pub rate_per_s: f64,
@@ -118,7 +118,7 @@ pub struct OpenSlice {
 }
 
 impl OpenLoad {
-    /// A slice of warm-up of each contender, then the cycles, each in an order of its own.
+    /// A slice of warm-up of each contender, then the cycles, each in its own order.
     pub fn new(latency: LatencyLoad, rate_per_s: f64, contenders: usize, seed: u64) -> Self {
         let mut random = Random::new(seed ^ OPEN_LOAD);
         let mut sides: Vec<u32> = (0..u32::try_from(contenders).unwrap_or(u32::MAX)).collect();

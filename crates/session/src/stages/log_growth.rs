@@ -1,4 +1,4 @@
-//! Whether a contender does under load what it does before: its log grows with its requests.
+//! The check that a contender logs under load as before it: its log grows with its requests.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ const LOG_LIMIT: Duration = Duration::from_secs(3);
 /// How often they are looked for.
 const POLL: Duration = Duration::from_millis(100);
 
-/// The requests since the load began, and how long the log was then.
+/// The requests since the load started, and how long the log was then.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Logged {
     /// Successful requests.
@@ -25,7 +25,7 @@ pub(crate) struct Logged {
     pub(crate) before: Option<u64>,
 }
 
-/// The check "logs under load": the lines since the load began are as many as its requests take.
+/// The check "logs under load": the number of lines since the load started matches its requests.
 /// `None` where the suite does not ask for it.
 pub(super) async fn logs(
     instance: &dyn Instance,

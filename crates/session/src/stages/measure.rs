@@ -54,7 +54,7 @@ pub(crate) struct Account {
     unloaded: Option<Unloaded>,
     /// Why its own metrics could not be read.
     unread: BTreeSet<String>,
-    /// It takes no part any more, for this reason.
+    /// The reason why it takes no part any more.
     lost: Option<Failure>,
 }
 
@@ -81,7 +81,7 @@ pub(crate) struct LoadDriver {
     played: Vec<usize>,
     /// How many of them have been played.
     done: usize,
-    /// How many steps of the load generator have begun.
+    /// The number of steps of the load generator that have started.
     begun: usize,
     /// Slices of the current step so far.
     slices: u32,
@@ -97,7 +97,7 @@ struct Block<'w> {
     planned: Option<PlannedStep>,
     /// The step of the load generator once more.
     is_again: bool,
-    /// The step begins for observers: its number, and how many there are.
+    /// The step starts for observers: its number, and how many there are.
     announced: Option<(usize, usize)>,
     /// How many contenders have a slice of the same time: all that take turns, otherwise one.
     at_once: usize,
@@ -113,7 +113,7 @@ impl LoadDriver {
         Self::begin_with(on, load_spec::load_spec).await
     }
 
-    /// The same with other steps.
+    /// Starts the load generator with another load spec.
     async fn begin_with(
         on: &[RunContext<'_>],
         spec: impl Fn(&SpecInput<'_>) -> LoadSpec,
@@ -194,7 +194,7 @@ impl LoadDriver {
         }
     }
 
-    /// Plays the next step on all contenders with which the load began.
+    /// Plays the next step on all contenders with which the load started.
     pub(crate) async fn play(
         &mut self,
         on: &mut [RunContext<'_>],
@@ -448,8 +448,8 @@ impl LoadDriver {
     }
 }
 
-/// Has the records that follow go to the run of a contender of a set, also where it is the only one
-/// that is left: another one's may have begun last.
+/// Has the records that follow go to the run of a contender of a set, also where it is the only
+/// remaining one: another one's may have started last.
 fn goes_on(case: &Case, observer: &mut dyn Observer) -> anyhow::Result<()> {
     if !case.begin.run.in_turns {
         return Ok(());
@@ -466,7 +466,7 @@ fn unexpected(event: LoadEvent) -> Halt {
         LoadEvent::Ready { .. }
         | LoadEvent::Began { .. }
         | LoadEvent::Interval(_)
-        | LoadEvent::StepDone { .. } => failed("its events came out of order"),
+        | LoadEvent::StepDone { .. } => failed("its events are out of order"),
     }
 }
 

@@ -1,8 +1,8 @@
-//! What a part of the work of requests costs a contender: a program of its own does that part
-//! alone, this number of times, under the limits and on the cores of the run, and says its CPU
-//! time.
+//! The cost of a part of the work of requests: a separate program does that part alone, this number
+//! of times, under the limits and on the cores of the run, and says its CPU time.
 //!
-//! The program measures itself, because only it can tell the work from its own start and warm-up.
+//! The program measures itself, because only it can separate the work from its own start and
+//! warm-up.
 
 use std::time::Duration;
 

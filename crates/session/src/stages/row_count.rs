@@ -1,8 +1,8 @@
-//! Whether a contender stored what it said: rows in its database against successful requests.
+//! The check that a contender stored its rows: rows in its database against successful requests.
 //!
 //! Rows are counted right before the load and again when the contender has ended, because one that
 //! nothing awaits any more may still store what it was sent. A request without a complete response
-//! may or may not have stored its row: so many more rows are right, too.
+//! may or may not have stored its row: so up to that number of extra rows is right, too.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ const GROUP: &str = "rows";
 /// The outcomes of the requests of one name.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Outcomes {
-    /// Answered with success.
+    /// Successful requests.
     pub(crate) successes: u64,
     /// Sent, without a complete response.
     pub(crate) unanswered: u64,
@@ -178,7 +178,7 @@ async fn count(backend: &dyn BackendProbe, contender: &str, rows: &Rows) -> Resu
     let found = found.map_err(|why| format!("rows cannot be counted: {why}"))?;
     found.trim().parse().map_err(|_| {
         format!(
-            "rows cannot be counted: {:?} finds {found:?}, which is no whole number",
+            "rows cannot be counted: {:?} finds {found:?}, which is not a whole number",
             rows.query
         )
         .into()
@@ -193,17 +193,17 @@ fn judge(request: &str, of_request: Outcomes, added: i64) -> Result<(), Problem>
     } = of_request;
     let what = match u64::try_from(added) {
         Ok(added) if added > successes.saturating_add(unanswered) => {
-            "more was stored than was answered with success"
+            "more was stored than succeeded"
         }
         Ok(added) if added >= successes => return Ok(()),
-        _ => "a success was answered and not stored",
+        _ => "a success was reported and not stored",
     };
     let open = match unanswered {
         0 => String::new(),
         _ => format!(" and {unanswered} without a complete response"),
     };
     Err(format!(
-        "{successes} of `{request}` answered with success{open}, but {} added: {what}",
+        "{successes} of `{request}` succeeded{open}, but {} added: {what}",
         rows_text(added)
     )
     .into())
@@ -237,21 +237,21 @@ mod tests {
             1000,
             3,
             999,
-            "1000 of `register` answered with success and 3 without a complete response, but 999 \
-             rows added: a success was answered and not stored",
+            "1000 of `register` succeeded and 3 without a complete response, but 999 \
+             rows added: a success was reported and not stored",
         );
         check(
             1,
             0,
             2,
-            "1 of `register` answered with success, but 2 rows added: more was stored than was \
-             answered with success",
+            "1 of `register` succeeded, but 2 rows added: more was stored than \
+             succeeded",
         );
         check(
             1,
             0,
             -1,
-            "1 of `register` answered with success, but -1 row added: a success was answered and \
+            "1 of `register` succeeded, but -1 row added: a success was reported and \
              not stored",
         );
     }

@@ -80,7 +80,7 @@ pub(super) fn at(step: &PlannedStep) -> String {
 }
 
 /// Returns notes for the reader of the run about a step: evidence against its numbers, and every
-/// diagnostic but those on figures that were not to be read.
+/// diagnostic but those on metrics that were not read.
 pub(super) fn notes_of(validity: &Validity, at: &str) -> Vec<String> {
     let told = |reason: &&Reason| {
         !matches!(

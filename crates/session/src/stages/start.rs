@@ -8,7 +8,7 @@ use crate::contracts::BackendProbe;
 use crate::event::{Event, Observer};
 use crate::ready_case::Case;
 
-/// Tells observers that a run entered a stage.
+/// Reports to observers that a run entered a stage.
 pub(crate) fn stage(observer: &mut dyn Observer, case: &Case, stage: Stage) -> anyhow::Result<()> {
     observer.observe(&Event::StageBegan {
         run: case.begin.run.id.clone(),
@@ -45,7 +45,8 @@ pub async fn await_ready(
     ready.map_err(|error| error.failure())
 }
 
-/// The same for a run's own instance, with the size of what was started.
+/// Waits for the first valid response of a run's own instance; returns also the size of what was
+/// started.
 pub(crate) async fn started(
     instance: &mut dyn Instance,
     spec: &StartSpec,

@@ -50,8 +50,9 @@ pub async fn check(client: &dyn Client, to: &Destination, check: &Check) -> Chec
     }
 }
 
-/// The check that compares most of its response: who passes it still has everything that it needs
-/// for one. Of equal ones the first; of those that change nothing, as they are made again.
+/// The check that compares most of its response: a contender that passes it still has everything
+/// that it needs for one. Of equal ones the first; of those that change nothing, as they are made
+/// again.
 pub(crate) fn telling(checks: &[Check]) -> Option<&Check> {
     let safe = checks.iter().filter(|check| check.method == "GET");
     let telling = safe.reduce(|best, one| {

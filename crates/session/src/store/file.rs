@@ -27,7 +27,7 @@ pub(super) fn explain(path: &Path, error: &std::io::Error) -> anyhow::Error {
 /// Writes a file so that a reader sees either nothing or all of it.
 ///
 /// # Errors
-/// What the file system says, with a hint.
+/// The file system's error, with a hint.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     let temporary = path.with_extension("partial");
     let written = File::create(&temporary).and_then(|mut file| {
@@ -36,7 +36,7 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
         fs::rename(&temporary, path)
     });
     written.map_err(|error| {
-        // What could not be finished is not left behind; the first error is the one that matters.
+        // An unfinished file is not left behind; the first error is the one that matters.
         let _ = fs::remove_file(&temporary);
         explain(path, &error)
     })

@@ -12,7 +12,7 @@ use super::file::write_whole;
 pub(crate) const FOLDER: &str = "flame";
 const NAME: &str = "index.json";
 
-/// Those of a results folder; none where there is no such file, or another program's.
+/// Reads the flame graphs of a results folder; none where the file is missing or another program's.
 pub(super) fn read(results: &Path) -> Vec<FlameGraph> {
     let text = fs::read_to_string(results.join(FOLDER).join(NAME)).unwrap_or_default();
     serde_json::from_str(&text).unwrap_or_default()

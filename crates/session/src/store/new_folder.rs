@@ -21,7 +21,7 @@ impl NewFolder {
     /// Makes a folder for a file of this name, and those above it that are missing.
     ///
     /// # Errors
-    /// What the file system says, with a hint.
+    /// The file system's error, with a hint.
     pub(crate) fn make(folder: &Path, file: &str) -> anyhow::Result<Self> {
         let missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
         let made = folder.ancestors().take_while(missing);

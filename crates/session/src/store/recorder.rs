@@ -24,7 +24,7 @@ use crate::shell_text;
 #[derive(Debug)]
 pub struct Recorder {
     folder: PathBuf,
-    /// The files of runs that have begun and not ended, by run: several in a set.
+    /// The files of runs that have started and not ended, by run: several in a set.
     open: BTreeMap<String, (PathBuf, File)>,
     /// The run at work.
     current: String,
@@ -36,7 +36,7 @@ impl Recorder {
     /// Makes the folder and writes the plan; refuses a folder that already holds a session.
     ///
     /// # Errors
-    /// What the file system says, or that there is a session.
+    /// The file system's error, or there is a session already.
     pub fn create(folder: &Path, session: &SessionFile) -> anyhow::Result<Self> {
         refuse_session(folder)?;
         let path = folder.join(SessionFile::NAME);
@@ -98,7 +98,7 @@ impl Recorder {
         ))
     }
 
-    /// Begins the file of an attempt at a run.
+    /// Creates the file of an attempt at a run.
     fn begin(&mut self, run_id: &str, attempt: u32) -> anyhow::Result<()> {
         let path = self
             .folder
@@ -118,7 +118,7 @@ impl Recorder {
     /// Appends one line to the current file and waits until it is on the disk.
     fn append(&mut self, record: &Record) -> anyhow::Result<()> {
         let Some((path, file)) = self.open.get_mut(&self.current) else {
-            bail!("a record came before its run began");
+            bail!("a record came before its run started");
         };
         let line = record::write_line(record);
         file.write_all(line.as_bytes())

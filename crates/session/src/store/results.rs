@@ -1,5 +1,5 @@
-//! Reads a results folder back: records of all attempts, how far each run came, and the
-//! results with everything that a report shows beside them.
+//! Reads a results folder back: records of all attempts, how far each run got, and the results with
+//! everything else that a report shows.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -20,7 +20,7 @@ use super::suite_folder;
 /// Reads a results folder, with the suite's analysis when the suite is still there.
 ///
 /// # Errors
-/// It is no results folder, or a file in it cannot be read.
+/// It is not a results folder, or a file in it cannot be read.
 pub fn read(folder: &Path) -> anyhow::Result<Results> {
     let mut results = read_records(folder)?;
     results.flame_graphs = flame_file::read(folder);
@@ -61,16 +61,16 @@ pub fn failed_runs(results: &Results) -> usize {
     last.values().filter(|failed| **failed).count()
 }
 
-/// Whether a folder is a results folder, begun at least.
+/// Whether a folder is a results folder, started at least.
 #[must_use]
 pub fn has_records(folder: &Path) -> bool {
     folder.join("records").is_dir()
 }
 
-/// All attempts of all runs in a results folder, in the order in which they began.
+/// All attempts of all runs in a results folder, in the order in which they started.
 ///
 /// # Errors
-/// It is no results folder, or a file in it cannot be read.
+/// It is not a results folder, or a file in it cannot be read.
 pub fn read_records(folder: &Path) -> anyhow::Result<Results> {
     let records = folder.join("records");
     let entries = fs::read_dir(&records).with_context(|| {
@@ -117,19 +117,19 @@ fn read_text(path: &Path) -> std::io::Result<String> {
     Ok(text)
 }
 
-/// How far a run came.
+/// How far a run got.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// Attempts that were begun: the number of the last one.
+    /// Attempts that were started: the number of the last one.
     pub attempts: u32,
-    /// The last attempt that came to an end of its own.
+    /// The last attempt that completed or failed.
     pub finished: Option<u32>,
 }
 
-/// How far each run of a results folder came, by its id.
+/// How far each run of a results folder got, by its id.
 ///
 /// # Errors
-/// It is no results folder, or a file in it cannot be read.
+/// It is not a results folder, or a file in it cannot be read.
 pub fn progress(folder: &Path) -> anyhow::Result<BTreeMap<String, Progress>> {
     let mut progress: BTreeMap<String, Progress> = BTreeMap::new();
     for entry in fs::read_dir(folder.join("records"))
@@ -153,7 +153,7 @@ pub fn progress(folder: &Path) -> anyhow::Result<BTreeMap<String, Progress>> {
 /// folder, in the order of their files.
 ///
 /// # Errors
-/// It is no results folder, or a file in it cannot be read.
+/// It is not a results folder, or a file in it cannot be read.
 pub fn capacities_before(folder: &Path, run: &PlannedRun) -> anyhow::Result<Vec<CapacityRecord>> {
     let case = |id: &str| id.rsplit_once(".r").map(|(case, _)| case.to_owned());
     let mut found = Vec::new();
@@ -185,7 +185,7 @@ fn attempt_of(path: &Path) -> Option<(String, u32)> {
     Some((id.to_owned(), attempt.parse().ok()?))
 }
 
-/// Whether a run came to an end of its own: completed or failed, not interrupted.
+/// Whether a run completed or failed, and was not interrupted.
 fn is_finished(run: &RunRecords) -> bool {
     run.end
         .as_ref()

@@ -1,4 +1,4 @@
-//! `rounds.json`, the file of a folder of rounds, and what a session knows of its own round.
+//! `rounds.json`, the file of a folder of rounds, and the description of a session's own round.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Whether contenders can take turns: several are alive concurrently then.
+//! The host's ability to run contenders in turns: several are alive concurrently then.
 
 use bakeoff_base::problem::Problem;
 use bakeoff_model::conditions::RuntimeKind;
@@ -11,8 +11,8 @@ use crate::options::SessionOptions;
 use crate::turn_requirements::Abilities;
 
 /// Returns the abilities of this host, or of a cluster, and of a runtime for turns; tried where
-/// that is possible. Clusters and other hosts are not asked: their memory is not known before a
-/// session begins.
+/// that is possible. Clusters and other hosts are not queried: their memory is not known before a
+/// session starts.
 #[must_use]
 pub fn abilities(runtime: RuntimeKind, options: &SessionOptions) -> Abilities {
     Abilities {
@@ -47,7 +47,7 @@ fn concurrent(runtime: RuntimeKind, options: &SessionOptions) -> Result<(), Prob
         RuntimeKind::Docker if engine_is_elsewhere() => {
             Err("containers of another host share its network".into())
         }
-        // Each has an address of its own.
+        // Each has a separate address.
         RuntimeKind::Docker | RuntimeKind::Kubernetes | RuntimeKind::External => Ok(()),
     }
 }

@@ -33,7 +33,7 @@ const STOP_GRACE: Duration = Duration::from_secs(20);
 #[derive(Debug)]
 pub(super) struct WantedBackend<'a> {
     pub(super) name: BackendName,
-    /// How the replay backend answers.
+    /// How the replay backend responds.
     pub(super) settings: ReplaySettings,
     /// The user's own server, instead of one that is started.
     pub(super) server: Option<&'a DatabaseUrl>,
@@ -74,7 +74,7 @@ impl WantedBackend<'_> {
     }
 }
 
-/// The folder `backends/NAME` beside `suites/`, or further up.
+/// The folder `backends/NAME` next to `suites/`, or further up.
 fn module_folder(suite: &Path, name: &str) -> anyhow::Result<PathBuf> {
     let found = suite
         .ancestors()
@@ -82,7 +82,7 @@ fn module_folder(suite: &Path, name: &str) -> anyhow::Result<PathBuf> {
     let found = found
         .into_iter()
         .find(|folder| folder.join("pom.xml").is_file());
-    found.with_context(|| format!("no backends/{name} beside or above {}", suite.display()))
+    found.with_context(|| format!("no backends/{name} next to or above {}", suite.display()))
 }
 
 /// A started backend.
@@ -141,7 +141,7 @@ pub(super) async fn start_here(
         None => SocketAddr::new(reach, listens.port()),
         Some(_) if listens.ip().is_loopback() && !reach.is_loopback() => {
             return Err(hinted(
-                format_args!("contenders have a network of their own and cannot reach {listens}"),
+                format_args!("contenders have separate networks and cannot reach {listens}"),
                 match reach.is_unspecified() {
                     true => "let the server listen on an address that they reach, and name it"
                         .to_owned(),

@@ -1,5 +1,4 @@
-//! Builds of contenders: which can be built here, where, how many at once, and
-//! what came of one.
+//! Builds of contenders: which can be built here, where, how many at once, and their outcomes.
 
 use std::path::Path;
 use std::pin::pin;
@@ -21,7 +20,7 @@ use crate::hint::hinted;
 /// while they link or fetch.
 const BUILDS_AT_ONCE: usize = 2;
 
-/// How often it is told that time passes.
+/// The interval of progress reports.
 const SECOND: Duration = Duration::from_secs(1);
 
 /// News about builds. Each is meant by its position among them, from 0.
@@ -35,11 +34,11 @@ pub enum News<T> {
     TimePasses,
 }
 
-/// Builds contenders, some at the same time, and tells when each begins and ends. `build` gets what
-/// to call when a build command starts, which none does for those that are up to date.
+/// Builds contenders, some at the same time, and reports when each starts and ends. `build` gets a
+/// function to call when a build command starts; those that are up to date do not call it.
 ///
 /// # Errors
-/// Those of `tell`; the builds that are left are not made, or ended.
+/// Those of `tell`; the remaining builds are not made, or are ended.
 pub async fn build_all<C, T>(
     contenders: &[C],
     build: impl AsyncFn(&C, &(dyn Fn() + Sync)) -> T,
@@ -101,7 +100,7 @@ pub struct Which<'a> {
 }
 
 impl Which<'_> {
-    /// Its build begins.
+    /// Its build starts.
     #[must_use]
     pub fn building(&self) -> Event {
         Event::Building {
@@ -200,7 +199,7 @@ mod tests {
         let mut told = Vec::new();
         let tell = |news| {
             told.push(match news {
-                News::Began(index) => format!("{index} began"),
+                News::Began(index) => format!("{index} started"),
                 News::Ended(index, built, took) => {
                     assert_eq!(took.as_secs(), built);
                     format!("{index} ended")
@@ -220,7 +219,13 @@ mod tests {
         assert_eq!(
             told,
             [
-                "0 ended", "1 began", "2 began", "2 ended", "3 began", "3 ended", "1 ended"
+                "0 ended",
+                "1 started",
+                "2 started",
+                "2 ended",
+                "3 started",
+                "3 ended",
+                "1 ended"
             ]
         );
     }

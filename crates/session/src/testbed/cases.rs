@@ -71,7 +71,7 @@ impl Cases for Testbed {
     }
 }
 
-/// More contenders than this are not alive concurrently on ports of their own.
+/// More contenders than this are not alive concurrently on separate ports.
 const PORTS: usize = 64;
 
 impl Testbed {
@@ -90,8 +90,8 @@ impl Testbed {
         })
     }
 
-    /// The same start beside the other contenders of a set: where they share a network, each has a
-    /// port of its own, by its place in the set.
+    /// The same start together with the other contenders of a set: where they share a network, each
+    /// has a separate port, by its place in the set.
     pub(crate) fn beside_others(&self, mut spec: StartSpec, place: usize) -> StartSpec {
         spec.container.takes_turns = true;
         if self.platform.shares_network() {

@@ -76,7 +76,7 @@ pub fn measure(program: &Path, cores: &Cores) -> anyhow::Result<GeneratorCeiling
     let spec = load_spec(&server.address, cores);
     let mut steps: Vec<Vec<LoadInterval>> = STEPS.iter().map(|_| Vec::new()).collect();
     let mut kind = String::new();
-    // In a thread of its own, because the engine binds the one that calls it.
+    // In a separate thread, because the engine binds the one that calls it.
     std::thread::scope(|scope| {
         let body = || {
             bakeoff_load::run(

@@ -47,7 +47,7 @@ pub(super) fn body<'a>(to: &Destination, check: &'a Check) -> Result<Cow<'a, [u8
     }
 }
 
-/// Returns an answer as expectations are about it: a message of gRPC is decoded.
+/// Returns a response in the form that expectations check: a message of gRPC is decoded.
 pub(super) fn understood(
     to: &Destination,
     check: &Check,

@@ -174,7 +174,7 @@ async fn run(
 }
 
 impl RunningDependencies {
-    /// The same with the backend of the session, on which no dependency depends.
+    /// Returns the dependencies with the backend of the session, on which no dependency depends.
     pub(super) fn with_backend(self, backend: Option<Box<dyn RunningBackend>>) -> Self {
         Self { backend, ..self }
     }
@@ -269,7 +269,7 @@ impl BackendProbe for RunningDependencies {
     }
 }
 
-/// CPU time and memory of both; what one of them does not tell is not known of both.
+/// CPU time and memory of both; a value that one of them does not report is absent.
 fn added(sum: ResourceSample, own: &ResourceSample) -> ResourceSample {
     let cpu = sum.cpu.zip(own.cpu);
     let memory = sum.memory.zip(own.memory);

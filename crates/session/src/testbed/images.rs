@@ -18,9 +18,9 @@ use crate::hint::{hinted, with_hints};
 pub(super) enum Delivery {
     /// A command loads archives into the nodes.
     Loader(String),
-    /// They are pushed to a registry with this prefix of names.
+    /// Images are pushed to a registry with this prefix of names.
     Registry(String),
-    /// It is not said.
+    /// No way is given.
     Nothing,
 }
 

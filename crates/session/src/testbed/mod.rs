@@ -85,7 +85,7 @@ pub struct Testbed {
     host: Host,
     /// The messages of contenders that speak gRPC.
     schema: Option<Schema>,
-    /// When the sitting began, RFC 3339 in UTC.
+    /// When the sitting started, RFC 3339 in UTC.
     began: String,
 }
 
@@ -161,9 +161,9 @@ impl Testbed {
         Ok(())
     }
 
-    /// Measures whether load generator and contender have physical cores of their own; every later
-    /// record has it. That is not asked where they are not pinned to different cores of this host.
-    /// Where it cannot be measured, an event says so, and the records go without.
+    /// Measures whether load generator and contender have separate physical cores; every later
+    /// record has it. This is not measured where they are not pinned to different cores of this
+    /// host. Where it cannot be measured, an event says so, and the records go without.
     pub async fn measure_core_sharing(
         &mut self,
         observer: &mut dyn Observer,
@@ -435,8 +435,8 @@ impl Testbed {
         })
     }
 
-    /// Where a JVM writes its log of garbage collections: beside the contender's own log, or in the
-    /// container, with which it goes.
+    /// Where a JVM writes its log of garbage collections: next to the contender's own log, or in
+    /// the container, with which it goes.
     fn gc_log(&self, log_name: &str) -> PathBuf {
         if let Some(inside) = self.platform.gc_log_inside() {
             return inside.to_owned();
@@ -490,7 +490,7 @@ impl Testbed {
         if let Some(backend) = self.backend {
             backend.stop().await;
         }
-        // What cannot be removed now is left to the sweep of the next session.
+        // Things that cannot be removed now are left to the sweep of the next session.
         let _ = self.platform.close().await;
     }
 }

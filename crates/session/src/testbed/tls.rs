@@ -1,4 +1,4 @@
-//! How contenders are reached over TLS.
+//! The TLS settings for connections to contenders.
 
 use bakeoff_model::conditions::RuntimeKind;
 use bakeoff_model::suite::Contender;

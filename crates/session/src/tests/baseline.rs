@@ -21,7 +21,8 @@ use crate::store::results::read_records;
 /// Requests of the base in each of its turns.
 const REQUESTS: f64 = 100_000.0;
 
-/// What head and base serve: the head in each set in turn so much of its base.
+/// The throughput of head and base: the head's as a share of its base's, one share for each set in
+/// turn.
 struct Story {
     shares: &'static [f64],
     conditions: &'static [&'static str],
@@ -135,7 +136,7 @@ async fn play(story: &Story) -> (usize, DecisionReason, BaselineConclusion) {
     results.runs_decision = Some(decision.clone());
     let against = Analysis::of(&AnalysisInput::new(&results, "")).against_base;
     let against = against.unwrap();
-    // What ends a session early is what its report says.
+    // A session ends early by the same verdict as in its report.
     let is_early = matches!(decision.because, Decided | ConditionsDecided);
     assert!(against.is_decided() || !is_early, "{against:#?}");
     (sets, decision.because, against.conclusion())
@@ -174,7 +175,7 @@ async fn equal_ones_end_when_they_are_below_the_bound() {
         ..STORY
     };
     check(play(&story).await, 5, ConditionsDecided, Passed);
-    // What is far enough from 1 is no answer to a condition: the bound is near.
+    // A ratio that is far enough from 1 does not decide a condition: the bound is near.
     let near = Story {
         shares: &[0.953, 0.948, 0.951, 0.949],
         ..STORY
@@ -185,7 +186,7 @@ async fn equal_ones_end_when_they_are_below_the_bound() {
         ..near
     };
     check(play(&without).await, 5, Decided, Passed);
-    // A share of failures is no ratio, and is known after one set.
+    // A share of failures is not a ratio, and is known after one set.
     let of_errors = Story {
         conditions: &["errors>1%"],
         ..STORY

@@ -40,9 +40,9 @@ use crate::ready_case::{Case, ReadyProbe};
 pub(super) struct Script {
     /// Exits before it is ready; only the victim where there is one.
     pub(super) exits_at_once: bool,
-    /// Answers this status to everything.
+    /// Responds to everything with this status.
     pub(super) status: u16,
-    /// Is killed for memory after so many samples were taken; 0 = never.
+    /// Is killed for memory after this number of samples; 0 = never.
     pub(super) killed_after_samples: usize,
     /// Ignores the request to stop.
     pub(super) stubborn: bool,
@@ -51,7 +51,7 @@ pub(super) struct Script {
     /// Requests that each step has more than the one before; in turns, those of the second
     /// contender alone.
     pub(super) faster: u64,
-    /// What its probe prints before it ends well; it has none when empty.
+    /// The output of its probe before it succeeds; empty: it has no probe.
     pub(super) probe: &'static str,
     /// Its response at `/metrics`: there is none when empty, and never one when it `hangs`.
     pub(super) metrics: &'static str,
@@ -248,9 +248,9 @@ pub(super) struct FakeLoad {
     script: Script,
     steps: Vec<Vec<LoadEvent>>,
     events: VecDeque<LoadEvent>,
-    /// How often it was told to go on.
+    /// How often it got the command to go on.
     gone_on: usize,
-    /// Steps that were begun.
+    /// Steps that were started.
     begun: usize,
     /// When the step ended that was played last.
     at_ns: u64,
@@ -366,7 +366,7 @@ impl FakeLoad {
     }
 }
 
-/// The slices of a step in turns as one load generator tells of them: each slice of all targets,
+/// The slices of a step in turns as one load generator reports them: each slice of all targets,
 /// then the next one. A target has one request in each of its turns.
 fn slices_in_turns(like: &LoadInterval, duration_ns: u64, spec: &LoadSpec) -> Vec<LoadInterval> {
     const BLOCKS: u64 = 2;
@@ -418,10 +418,10 @@ fn slice(step: usize, connections: Connections, duration_ns: u64) -> LoadInterva
     }
 }
 
-/// The highest rate that every fake contender answers fast, requests per second.
+/// The highest rate at which every fake contender responds fast, requests per second.
 pub(super) const CAPACITY: f64 = 2.5;
 
-/// What searches in runs before a later repetition found: a little less than the truth.
+/// The capacity that searches before a later repetition found: a little less than the truth.
 fn found_before(run: &PlannedRun) -> anyhow::Result<Vec<CapacityRecord>> {
     let found = |slo: &Slo| CapacityRecord {
         slo: slo.clone(),
@@ -439,7 +439,7 @@ fn found_before(run: &PlannedRun) -> anyhow::Result<Vec<CapacityRecord>> {
     Ok(slos.filter(|_| run.repetition > 1).map(found).collect())
 }
 
-/// A backend with databases that gives these answers to queries, one after the other.
+/// A backend with databases that gives these replies to queries, one after the other.
 pub(super) struct FakeBackend(Mutex<VecDeque<Result<String, Problem>>>);
 
 impl FakeBackend {

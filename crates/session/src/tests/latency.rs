@@ -11,7 +11,7 @@ use super::fakes::{GOOD, Log, Script, play};
 use super::turns::{recorded, turns};
 use crate::contracts::PendingRun;
 
-/// Slices of each contender: at the rate of fakes as many as there may be, after the warm-up.
+/// Slices of each contender: at the rate of fakes the maximum, after the warm-up.
 const SLICES: usize = 1 + 10;
 
 /// The run of `contender` in a set with open load after it.

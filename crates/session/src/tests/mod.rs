@@ -34,8 +34,8 @@ async fn a_good_run_goes_through_every_stage() {
     );
 }
 
-/// What the host did is read with what the contender cost, so that no slice is judged by the host
-/// times of another.
+/// The host is read together with the contender, so that no slice is judged by the host times of
+/// another.
 #[tokio::test(start_paused = true)]
 async fn a_slice_has_the_host_times_of_its_own_readings() {
     let mut log = Log::default();
@@ -328,8 +328,8 @@ async fn what_was_stored_is_compared_with_what_was_answered() {
     check(
         &[Ok("7"), Ok("8")],
         &format!(
-            "{stopped} | bad one for each store | failed count: 2 of `store` answered with \
-             success, but 1 row added: a success was answered and not stored"
+            "{stopped} | bad one for each store | failed count: 2 of `store` succeeded, \
+             but 1 row added: a success was reported and not stored"
         ),
     )
     .await;
@@ -343,7 +343,7 @@ async fn what_was_stored_is_compared_with_what_was_answered() {
     .await;
     check(
         &[Ok("many")],
-        "failed count: rows cannot be counted: \"SELECT 1\" finds \"many\", which is no whole \
+        "failed count: rows cannot be counted: \"SELECT 1\" finds \"many\", which is not a whole \
          number",
     )
     .await;

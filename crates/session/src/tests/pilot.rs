@@ -92,7 +92,7 @@ impl Observer for Both<'_> {
 }
 
 /// Goes on with the session of a folder as `run --resume` does, until it is killed at an event.
-/// Which runs were begun and what was decided, as words, and how many were made.
+/// Returns which runs were started and what was decided, as words, and how many were made.
 async fn go_on(folder: &Path, decides: u32, asked: &Cell<u32>, kill: &str) -> (String, usize) {
     let mut log = Log::default();
     let fakes = Fakes::new(GOOD, BackendName::None, &log.journal);
@@ -169,7 +169,7 @@ async fn what_the_pilot_asks_for_is_made_and_no_more() {
             (String::new(), 0)
         );
     };
-    // Cold starts have a number of their own.
+    // Cold starts have a separate number.
     check(3, "2 left start.r4 start.r5").await;
     check(5, "6 left a.r4 b.r4 start.r4 a.r5 b.r5 start.r5").await;
     let all = "12 left a.r4 b.r4 start.r4 a.r5 b.r5 start.r5 a.r6 b.r6 a.r7 b.r7 a.r8 b.r8";

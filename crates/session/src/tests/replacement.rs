@@ -22,7 +22,7 @@ fn disturbed(mut results: Results, repetitions: &[u32]) -> Results {
         let is_lost = repetitions.contains(&run.begin.run.repetition);
         for slice in &mut run.intervals {
             slice.validity = Validity::fair();
-            // One request is no load: each connection has one all the time.
+            // One request is not a load: each connection always has one in flight.
             let load = &mut slice.load;
             load.requests = u64::from(load.connections.places());
             load.service_time = Histogram::new();

@@ -1,4 +1,4 @@
-//! Sets: who is started, who is loaded by what, and who is out.
+//! Sets: which contenders are started, which are loaded by what, and which are out.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,7 +33,7 @@ pub(super) fn turns(contender: &str, repetition: u32) -> PendingRun {
     pending
 }
 
-/// What is killed after so many readings.
+/// The contender that is killed after this number of readings.
 fn victim(name: &'static str, killed_after_samples: usize) -> Script {
     Script {
         killed_after_samples,
@@ -71,7 +71,7 @@ pub(super) async fn recorded(script: Script, runs: &[PendingRun]) -> Results {
     results
 }
 
-/// The words between the one that begins with `from` and the next that begins with `to`.
+/// The words between the one that starts with `from` and the next that starts with `to`.
 fn between<'w>(words: &'w [String], from: &str, to: &str) -> &'w [String] {
     let begin = words.iter().position(|word| word.starts_with(from));
     let begin = begin.unwrap_or_else(|| panic!("no {from}: {words:?}"));
@@ -231,7 +231,7 @@ async fn one_that_does_not_start_leaves_the_others_among_themselves() {
     assert_eq!(count(&words, "load "), 0, "there is nothing to load");
 }
 
-/// Its records go to its own file, although the run that began last is another one.
+/// Its records go to its own file, although the run that started last is another one.
 #[tokio::test(start_paused = true)]
 async fn the_only_one_that_is_left_is_loaded_alone() {
     let script = Script {
@@ -266,7 +266,7 @@ async fn repetitions_are_sets_of_their_own() {
     assert_eq!(count(&words, "load 2"), 2);
 }
 
-/// Three contenders of which two are alive concurrently: each group is a set of its own.
+/// Three contenders of which two are alive concurrently: each group is a separate set.
 fn in_groups(repetition: u32) -> Vec<PendingRun> {
     let folder = tempfile::tempdir().unwrap();
     let mut plan = session(folder.path()).plan;
@@ -325,7 +325,7 @@ async fn a_group_that_was_not_finished_is_made_again_without_the_other() {
 
 #[tokio::test(start_paused = true)]
 async fn what_each_stored_is_counted_before_its_load_and_when_it_has_ended() {
-    // Each answers two requests in each of five slices; "b" forgets one of them.
+    // Each responds to two requests in each of five slices; "b" forgets one of them.
     let backend = FakeBackend::finding(&[Ok("2"), Ok("2"), Ok("12"), Ok("11")]);
     let (suite, mut log) = (counting("store"), Log::default());
     let runs = [turns("a", 1), turns("b", 1)];
@@ -340,8 +340,8 @@ async fn what_each_stored_is_counted_before_its_load_and_when_it_has_ended() {
         ends,
         [
             "completed",
-            "failed count: 10 of `store` answered with success, but 9 rows added: a success was \
-             answered and not stored"
+            "failed count: 10 of `store` succeeded, but 9 rows added: a success was \
+             reported and not stored"
         ]
     );
 }

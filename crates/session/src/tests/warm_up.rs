@@ -6,7 +6,8 @@ use super::fakes::{GOOD, Log, Script, pending, play};
 use super::turns::turns;
 use crate::contracts::PendingRun;
 
-/// Lets the first step last until the contender is warm, so many seconds at least and 60 at most.
+/// Lets the first step last until the contender is warm, this number of seconds at least and 60 at
+/// most.
 fn until_warm(mut pending: PendingRun, at_least: u64) -> PendingRun {
     let step = &mut pending.run.steps[0];
     step.duration = Duration::from_secs(60);

@@ -31,7 +31,7 @@ func main() {
 	}
 	part, known := parts[filepath.Base(os.Args[0])]
 	if !known {
-		fmt.Fprintln(os.Stderr, os.Args[0], "is no part of Kubernetes")
+		fmt.Fprintln(os.Stderr, os.Args[0], "is not a part of Kubernetes")
 		os.Exit(2)
 	}
 	os.Exit(cli.Run(part()))

@@ -1,4 +1,4 @@
-// What holds a Pod's namespaces open: it waits until it is told to end.
+// The process that holds a Pod's namespaces open: it waits until it gets a signal to end.
 package main
 
 import (

@@ -1,5 +1,5 @@
-//! Whether a command can be carried out as far as that shows without a machine: what it names is
-//! there, and its plan can be made, whatever the host can do.
+//! A check of documented commands without a machine: everything that a command names exists, and
+//! its plan can be made, whatever the host can do.
 
 use std::path::{Path, PathBuf};
 

@@ -70,7 +70,7 @@ pub(crate) fn duel(args: &DuelArgs) -> anyhow::Result<u8> {
 /// The remedy that lets the sides take turns.
 const TURNS_HINT: &str = "turns decide sooner: listen on 0.0.0.0 and the port in PORT";
 
-/// Asks every side, and tells the user about it.
+/// Asks every side, and reports the outcome to the user.
 async fn agree(args: &DuelArgs, wanted: &Duel, suite: &Path) -> Result<Agreement, Unprepared> {
     let quiet = args.output.quiet || args.output.json;
     let say = |text: &str| {
@@ -118,7 +118,7 @@ pub(crate) fn wanted(args: &DuelArgs) -> anyhow::Result<Duel> {
     })
 }
 
-/// The limits that are named; also those that are not, of services that have none of their own.
+/// The limits that are named; also the others, of services that have no limits.
 fn limits(args: &DuelArgs, with_usual: Limits) -> Limits {
     let has_own = |side: &Side| {
         matches!(

@@ -75,7 +75,7 @@ pub(super) fn search(args: &LoadArgs) -> anyhow::Result<u8> {
     Ok(status)
 }
 
-/// Why there is no rate to begin with.
+/// Why there is no initial rate.
 fn nothing_served(args: &LoadArgs, spec: &LoadSpec, closed: &[LoadInterval]) -> anyhow::Error {
     let mut summary = Summary::new(spec);
     for interval in closed {

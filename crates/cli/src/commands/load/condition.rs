@@ -64,7 +64,7 @@ impl FromStr for Condition {
     }
 }
 
-/// A number that a figure can be compared with.
+/// A number that a metric can be compared with.
 fn number(text: &str) -> Option<f64> {
     let number: f64 = text.trim().parse().ok()?;
     (number.is_finite() && number >= 0.0).then_some(number)
@@ -77,7 +77,7 @@ impl fmt::Display for Condition {
 }
 
 impl Condition {
-    /// Returns the measured value, when the condition holds. A figure that could not be measured,
+    /// Returns the measured value, when the condition holds. A metric that could not be measured,
     /// because no request succeeded, makes a bound on it hold: the service certainly did not keep
     /// it.
     pub(crate) fn holds(&self, summary: &Summary) -> Option<String> {

@@ -10,8 +10,8 @@ use bakeoff_session::fleet::FleetGenerator;
 use bakeoff_session::selection::host_cores;
 use bakeoff_session::testbed::load_generator::ProcessGenerator;
 
-/// From the order to begin to the beginning: a line through a pipe takes microseconds, and waking
-/// up on a busy core some milliseconds.
+/// From the order to start to the start: a line through a pipe takes microseconds, and waking up on
+/// a busy core some milliseconds.
 const LEAD: Duration = Duration::from_millis(50);
 
 /// How long a process may be silent beyond what its load explains: on a busy host it waits for a
@@ -47,7 +47,7 @@ async fn play(
 ) -> anyhow::Result<()> {
     let mut spec = spec.clone();
     if spec.threads == 0 {
-        // Together as many as one process would have.
+        // Together the number that one process would have.
         spec.threads = (host_cores() / generators as usize).max(1);
     }
     let program = std::env::current_exe().context("cannot find this program's own file")?;

@@ -106,7 +106,7 @@ struct Printer<'a> {
     args: &'a LoadArgs,
     spec: &'a LoadSpec,
     summary: Summary,
-    /// TCP's counters when the slice began.
+    /// TCP's counters when the slice started.
     tcp: Option<TcpCounters>,
     live: bool,
     conditions: &'a [Condition],

@@ -249,7 +249,7 @@ fn generator(summary: &Summary) -> String {
     text
 }
 
-/// Returns the receipts of several load generators, and how far apart they began.
+/// Returns the receipts of several load generators, and how far apart they started.
 fn generators(fleet: &FleetReceipt) -> String {
     let requests = |part: &PartReceipt| part.requests;
     let (least, most) = (

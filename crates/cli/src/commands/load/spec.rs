@@ -93,7 +93,7 @@ fn target(args: &LoadArgs) -> anyhow::Result<(Target, String)> {
             timestamp: args.timestamp.map(Into::into),
         }),
         (false, false) if args.messages > 0 || args.timestamp.is_some() => {
-            bail!("--messages and --timestamp: need a URL that begins with ws:// or wss://")
+            bail!("--messages and --timestamp: need a URL that starts with ws:// or wss://")
         }
         (false, false) => Protocol::Http1,
     };

@@ -47,7 +47,7 @@ pub(super) fn serve() -> anyhow::Result<u8> {
             )
         },
         &mut |event| {
-            // What was misunderstood is said last.
+            // The line that was not understood is reported last.
             if misunderstood.borrow().is_none() && write(&event).is_err() {
                 // The reader is gone, so the load need not go on.
                 stop.stop();

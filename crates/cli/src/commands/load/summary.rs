@@ -29,7 +29,7 @@ pub(crate) struct Summary {
     pub(crate) offered: Option<u64>,
     pub(crate) sent_bytes: u64,
     pub(crate) received_bytes: u64,
-    /// From answers to the next requests in their place, ns; closed load only.
+    /// From responses to the next requests in their place, ns; closed load only.
     pub(crate) turnaround_ns: Option<u64>,
     pub(crate) threads: usize,
     pub(crate) by_request: Vec<RequestInterval>,
@@ -124,7 +124,7 @@ impl Summary {
         self.connections.reconnects += interval.connections.reconnects;
     }
 
-    /// Requests that were answered, rightly or wrongly.
+    /// Requests with a response, right or wrong.
     fn answered(&self) -> u64 {
         let wrong = [ErrorClass::UnexpectedStatus, ErrorClass::WrongBody];
         let wrong = wrong
@@ -144,7 +144,7 @@ impl Summary {
         self.totals.cpu_us_per_request(cpu_ns)
     }
 
-    /// From an answer to the next request in its place on average, us; closed load only.
+    /// From a response to the next request in its place on average, us; closed load only.
     pub(crate) fn turnaround_us(&self) -> Option<f64> {
         let turnaround_us = as_f64(self.turnaround_ns?) / 1e3;
         Some(turnaround_us / as_f64(self.answered().max(1)))

@@ -6,8 +6,8 @@ use url::Url;
 
 const HINT: &str = "a URL looks like http://127.0.0.1:8080/path";
 
-/// Characters that must not stand in a request line. All else is sent as it was typed: `${name}`
-/// has a meaning of its own, and dots and quotes are the service's business.
+/// Characters that must not stand in a request line. All else is sent as it was typed: `${name}` is
+/// a variable, and dots and quotes are the service's business.
 const NOT_IN_A_PATH: &AsciiSet = &CONTROLS.add(b' ');
 
 /// A URL in the parts that an order has.

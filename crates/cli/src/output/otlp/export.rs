@@ -78,7 +78,7 @@ impl Numbers {
         self.values.is_empty()
     }
 
-    /// Those of these time series that others do not go on with.
+    /// Returns the time series that are not in the others.
     pub(super) fn without(&self, others: &Self) -> Self {
         let goes_on =
             |quantity: &Quantity| others.values.iter().any(|(other, _)| *other == quantity);
@@ -117,7 +117,7 @@ impl Numbers {
     }
 }
 
-/// Whose numbers are sent: this program, from its start to its end.
+/// The source of the numbers: this program, from its start to its end.
 pub(super) struct Source {
     resource: Resource,
 }
@@ -166,7 +166,7 @@ impl Source {
     }
 }
 
-/// An identity that no other start of this program has. It begins with the time, so that lists of
+/// An identity that no other start of this program has. It starts with the time, so that lists of
 /// sessions are in order.
 fn instance() -> String {
     let process = std::process::id();

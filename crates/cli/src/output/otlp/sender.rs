@@ -22,7 +22,7 @@ use super::settings::{Encoding, Settings};
 
 /// Exports that wait to be sent, at most; what comes then is left out.
 const WAITING_MAX: usize = 64;
-/// How long a collector may take to answer.
+/// How long a collector may take to respond.
 const LIMIT: Duration = Duration::from_secs(5);
 /// Where a collector takes metrics.
 const PATH: &str = "/v1/metrics";
@@ -53,7 +53,7 @@ impl Sender {
         })
     }
 
-    /// Has it sent, unless too many wait already.
+    /// Queues an export, unless too many wait already.
     pub(super) fn try_send(&self, export: ExportMetricsServiceRequest) {
         if let Some(exports) = &self.exports {
             let _ = exports.try_send(export);
@@ -70,7 +70,7 @@ impl Drop for Sender {
     }
 }
 
-/// Sends exports until there are no more. The first that fails is said, others are not.
+/// Sends exports until there are no more. The first failure is reported, others are not.
 async fn send_all(collector: &Collector, exports: &Receiver<ExportMetricsServiceRequest>) {
     let mut is_said = false;
     while let Ok(export) = exports.recv() {
@@ -78,7 +78,7 @@ async fn send_all(collector: &Collector, exports: &Receiver<ExportMetricsService
             && !is_said
         {
             is_said = true;
-            // A closed terminal is no reason to fail.
+            // A closed terminal is not a reason to fail.
             let _ = writeln!(
                 std::io::stderr(),
                 "note: metrics do not reach {}: {why}; the measurement goes on",
@@ -143,13 +143,13 @@ impl Collector {
         }
     }
 
-    /// Whether all was taken: a collector may answer that it rejected some of the numbers.
+    /// Whether all was taken: a collector may respond that it rejected some of the numbers.
     fn taken(&self, answer: &ReceivedResponse) -> Result<(), Problem> {
         let response = match self.encoding {
             Encoding::Protobuf => ExportMetricsServiceResponse::decode(answer.body.as_slice()).ok(),
             Encoding::Json => serde_json::from_slice(&answer.body).ok(),
         };
-        // An answer that is none of the protocol's tells nothing; its status does.
+        // A response outside the protocol says nothing; its status does.
         let partial = response.and_then(|response: ExportMetricsServiceResponse| {
             response
                 .partial_success

@@ -26,7 +26,7 @@ const TAKEN: [&str; 9] = [
     "ports",
     "volumes",
 ];
-/// The keys that say nothing of how it answers, or that the duel decides.
+/// The keys that do not affect its responses, or that the duel decides.
 const WITHOUT_EFFECT: [&str; 26] = [
     "annotations",
     "attach",
@@ -93,7 +93,7 @@ pub(super) fn document(text: &str) -> Result<Value, Problem> {
 
 /// Reads services of one file.
 pub(super) struct Reading<'a> {
-    /// Where paths begin.
+    /// The folder to which paths are relative.
     pub(super) folder: &'a Path,
     /// Returns the value of `$NAME`.
     pub(super) variable: &'a dyn Fn(&str) -> Option<String>,
@@ -165,13 +165,13 @@ impl Reading<'_> {
         Ok(())
     }
 
-    /// Files and folders of this host among the volumes. Others begin empty, as all of a container
-    /// does.
+    /// Files and folders of this host among the volumes. Others start empty, as everything in a
+    /// container does.
     fn volumes(&self, value: Option<&Value>) -> Result<Vec<Volume>, Problem> {
         let list = match value {
             None | Some(Value::Null) => return Ok(Vec::new()),
             Some(Value::Array(list)) => list,
-            Some(_) => return Err("`volumes` is no list".into()),
+            Some(_) => return Err("`volumes` is not a list".into()),
         };
         let bound = list.iter().filter_map(|one| match one {
             Value::Object(table) => {
@@ -267,7 +267,7 @@ impl Reading<'_> {
         let mut paths = Vec::new();
         for one in &list {
             let path = as_text(one).or_else(|| one.get("path").and_then(as_text));
-            let path = path.ok_or("`env_file` has something that is no path")?;
+            let path = path.ok_or("`env_file` has something that is not a path")?;
             let optional = one.get("required") == Some(&Value::Bool(false));
             if !optional || self.folder.join(&path).is_file() {
                 paths.push(path);
@@ -357,7 +357,7 @@ fn port(service: &Map<String, Value>) -> Result<Option<u16>, Problem> {
     let number = inside.split('/').next().unwrap_or_default().parse();
     number
         .map(Some)
-        .map_err(|_| format!("`{text}` is no port that a duel understands").into())
+        .map_err(|_| format!("`{text}` is not a port that a duel understands").into())
 }
 
 #[cfg(test)]

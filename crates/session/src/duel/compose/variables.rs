@@ -1,4 +1,4 @@
-//! Variables of compose files: in files of their own, and in texts that name them.
+//! Variables of compose files: in separate files, and in texts that name them.
 
 use std::collections::BTreeMap;
 
@@ -80,7 +80,7 @@ fn expanded(inner: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<St
         (Some('+'), None) => Ok(String::new()),
         (Some('?'), Some(value)) => Ok(value),
         (Some('?'), None) => Err(format!("{name} has no value: {word}").into()),
-        (Some(_), _) => Err(format!("`${{{inner}}}` is no variable").into()),
+        (Some(_), _) => Err(format!("`${{{inner}}}` is not a variable").into()),
     }
 }
 

@@ -1,4 +1,4 @@
-"""Says hello: a service to begin with. `threads` has a thread for each connection, `asyncio` none."""
+"""Says hello: a first service. `threads` has a thread for each connection, `asyncio` none."""
 
 import asyncio
 import json

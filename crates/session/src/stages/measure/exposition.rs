@@ -1,4 +1,5 @@
-//! The text in which services tell their metrics: Prometheus 0.0.4 and OpenMetrics 1.0, read alike.
+//! The text format in which services report their metrics: Prometheus 0.0.4 and OpenMetrics 1.0,
+//! read alike.
 //!
 //! Own code, because no library is fit for both: `prometheus-parse` knows neither exemplars nor the
 //! names of OpenMetrics, and this workspace does not take the licence of `openmetrics-parser`.
@@ -11,9 +12,9 @@ use bakeoff_base::problem::Problem;
 /// Whether a series only grows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// It does.
+    /// The series is a counter.
     Counter,
-    /// It rises and falls.
+    /// The series rises and falls.
     Gauge,
 }
 
@@ -79,7 +80,7 @@ fn kind(name: &str, types: &BTreeMap<&str, &str>) -> Option<Kind> {
         Some((*suffix, *found?))
     });
     match (types.get(name).copied(), of_base) {
-        // Some libraries tell it as a gauge of its own.
+        // Some libraries report it as a separate gauge.
         (_, Some(("_created", _))) => None,
         (Some("counter"), _) => Some(Kind::Counter),
         (Some("gauge" | "stateset"), _) => Some(Kind::Gauge),
@@ -122,7 +123,7 @@ fn sample(line: &str) -> Result<(&str, Labels<'_>, f64), Problem> {
     }
 }
 
-/// The name at the beginning of a text, and what follows.
+/// The name at the start of a text, and what follows.
 fn name(text: &str) -> Option<(&str, &str)> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == ':';
     let end = text.find(|c| !is_part(c)).unwrap_or(text.len());

@@ -73,7 +73,7 @@ impl LoadDriver {
     }
 }
 
-/// A slice as a step of its own.
+/// A slice as a separate step.
 fn planned(load: &OpenLoad, slice: &OpenSlice) -> PlannedStep {
     PlannedStep {
         connections: load.latency.connections,

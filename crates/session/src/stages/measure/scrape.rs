@@ -21,10 +21,10 @@ const SERIES_MAX: usize = 100;
 /// A series with a longer name and labels is not recorded, bytes.
 const NAME_MAX: usize = 400;
 
-/// No more of a reason is told, characters: it may quote what the contender said.
+/// Longest quoted reason, characters: it may quote the contender's response.
 const WHY_MAX: usize = 200;
 
-/// How long a contender may take to tell its metrics.
+/// How long a contender may take to report its metrics.
 const LIMIT: Duration = Duration::from_secs(5);
 
 /// The formats that are read: the older one, without exemplars, is the shorter.
@@ -34,7 +34,7 @@ const ACCEPT: &str =
 /// The series of a contender by name and labels.
 type Samples = BTreeMap<String, Sample>;
 
-/// The series that a contender told, or why it did not.
+/// The series that a contender reported, or why it did not.
 type Told = Result<Samples, Problem>;
 
 impl LoadDriver {
@@ -112,7 +112,7 @@ async fn ask(on: &RunContext<'_>, metrics: &OwnMetrics) -> Told {
     let answer = asking.unwrap_or_else(|_| late());
     let told = answer.and_then(|answer| match answer.status {
         200 => {
-            let text = String::from_utf8(answer.body).map_err(|_| "it is no text in UTF-8")?;
+            let text = String::from_utf8(answer.body).map_err(|_| "it is not UTF-8 text")?;
             exposition::read(&text)
         }
         status => Err(format!("status {status}, expected 200").into()),

@@ -39,7 +39,7 @@ use crate::testbed::contender::Ready;
 use crate::testbed::images::{self, Delivery, elsewhere, find_engine, in_image};
 use crate::testbed::this_host::{process_runtime, swept};
 
-/// A cluster that answers, with the place of each part.
+/// A cluster that responds, with the place of each part.
 #[derive(Debug)]
 pub struct Connected {
     /// The cluster.
@@ -69,7 +69,7 @@ impl Connected {
 /// Finds the cluster and places the parts.
 ///
 /// # Errors
-/// It does not answer, or has no node that takes Pods.
+/// It does not respond, or has no node that takes Pods.
 pub async fn connect(
     settings: &ClusterSettings,
     backend: BackendName,
@@ -128,8 +128,8 @@ pub(super) struct ClusterPlatform {
 }
 
 impl ClusterPlatform {
-    /// Connects, brings this program to the nodes and starts what works beside contenders.
-    /// `recordings` are those of the replay backend, if that is wanted.
+    /// Connects, brings this program to the nodes and starts the other parts. `recordings` are
+    /// those of the replay backend, if that is wanted.
     pub(super) async fn begin(
         settings: &ClusterSettings,
         backend: BackendName,
@@ -261,7 +261,7 @@ impl Platform for ClusterPlatform {
         wanted: &WantedBackend<'_>,
     ) -> anyhow::Result<Box<dyn RunningBackend>> {
         if wanted.server.is_some() {
-            // What contenders reach is not known, and the loopback of this host is not it.
+            // The reachable addresses are not known; the loopback of this host is not one of them.
             let gateway = Some(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
             return backends::start_here(&self.process, wanted, gateway).await;
         }

@@ -47,7 +47,7 @@ impl FarDockerPlatform {
 /// where it is a third.
 ///
 /// # Errors
-/// It does not answer, or is on this host after all.
+/// It does not respond, or is on this host after all.
 pub(super) async fn describe(
     load: Option<&SshHost>,
     backend: BackendName,

@@ -113,7 +113,7 @@ fn spec(
     })
 }
 
-/// The volumes of a container with absolute paths; relative ones begin in `folder`.
+/// The volumes of a container with absolute paths; relative ones are below `folder`.
 pub(crate) fn absolute(folder: &Path, volumes: &[Volume]) -> Vec<(PathBuf, String)> {
     let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
     let mounts = volumes.iter();

@@ -27,7 +27,7 @@ use crate::testbed::backends::{RunningBackend, WantedBackend};
 use crate::testbed::contender::Ready;
 use crate::testbed::load_generator::{GeneratorProcess, LOAD, started};
 
-/// Contenders of another platform, loaded from a host of its own.
+/// Contenders of another platform, loaded from a separate host.
 pub(super) struct LoadHostPlatform {
     contenders: Box<dyn Platform>,
     load: Arc<SshHost>,

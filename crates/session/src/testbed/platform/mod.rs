@@ -1,5 +1,6 @@
-//! Where contenders run. Everything that differs between local processes, containers, a cluster and
-//! services elsewhere is behind one trait: another place to run is another implementation of it.
+//! The platforms on which contenders run. Everything that differs between local processes,
+//! containers, a cluster and services elsewhere is behind one trait: another place to run is
+//! another implementation of it.
 
 pub mod cluster;
 mod docker;
@@ -78,7 +79,7 @@ pub(super) trait Platform {
     fn check_dependency(&self, wanted: &Dependency) -> anyhow::Result<()> {
         Err(hinted(
             format_args!(
-                "dependency {}: dependencies run beside contenders on this host",
+                "dependency {}: dependencies run on this host only",
                 wanted.name
             ),
             "use --runtime docker or --runtime process",
@@ -230,7 +231,7 @@ pub(crate) struct Elsewhere {
 /// Returns where the contenders of a plan run, if that is not this host.
 ///
 /// # Errors
-/// It does not answer, or cannot run them.
+/// It does not respond, or cannot run them.
 pub(crate) async fn elsewhere(
     plan: &Plan,
     options: &SessionOptions,

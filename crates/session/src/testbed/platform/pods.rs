@@ -27,7 +27,7 @@ struct PodLoad {
     done: bool,
 }
 
-/// Returns what sends load from Pods: one, or several that begin together.
+/// Returns the load generators in Pods: one, or several that start together.
 pub(super) fn in_pods(pods: &LoadPods) -> Box<dyn LoadGenerator> {
     let member = |index: u32| PodGenerator {
         pods: pods.clone(),

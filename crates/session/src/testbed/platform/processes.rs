@@ -21,7 +21,7 @@ use crate::testbed::this_host::{free, process_options, process_runtime, swept};
 /// Local processes.
 pub(super) struct ProcessPlatform {
     process: ProcessRuntime,
-    /// Those that are alive concurrently, each in a network of its own; without root there are no
+    /// Those that are alive concurrently, each in a separate network; without root there are no
     /// networks.
     apart: Option<ProcessRuntime>,
 }
@@ -76,7 +76,7 @@ impl Platform for ProcessPlatform {
         &self,
         wanted: &WantedBackend<'_>,
     ) -> anyhow::Result<Box<dyn RunningBackend>> {
-        // Contenders with a network of their own cannot reach this host's loopback.
+        // Contenders in separate networks cannot reach this host's loopback.
         let gateway = self.apart.as_ref().and_then(ProcessRuntime::gateway);
         backends::start_here(&self.process, wanted, gateway).await
     }
