@@ -1,4 +1,4 @@
-//! Order of names as people expect it: `http4k-3` before `http4k-10`, `8` before `16`.
+//! Natural order of names: `http4k-3` before `http4k-10`, `8` before `16`.
 
 use std::cmp::Ordering;
 

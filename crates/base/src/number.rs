@@ -1,4 +1,4 @@
-//! Whole numbers as floating point, and numbers as text for people.
+//! Whole numbers as floating point, and numbers as text for messages.
 
 /// A count or a time as a double. Exact up to 2^53 (104 days in nanoseconds), which is more than
 /// anything that a run counts or times.

@@ -1,4 +1,4 @@
-//! Percent-encoding of what a request asks for (RFC 3986, 2.1).
+//! Percent-encoding of request targets (RFC 3986, 2.1).
 
 use percent_encoding::{
     AsciiSet, CONTROLS, NON_ALPHANUMERIC, percent_decode_str, percent_encode, utf8_percent_encode,

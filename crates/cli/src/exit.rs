@@ -1,4 +1,4 @@
-//! Exit statuses, and how an error is shown to a person.
+//! Exit statuses, and the output of errors.
 
 use std::io::Write as _;
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! `bakeoff`, the command line: reads arguments, calls the libraries and shows what comes of it.
+//! `bakeoff`, the command line: reads arguments, calls the libraries and shows the results.
 
 mod args;
 mod commands;

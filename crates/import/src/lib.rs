@@ -1,5 +1,5 @@
-//! Requests of a service out of texts of others: its OpenAPI description, traffic that a browser or
-//! proxy recorded, files of HTTP requests, and command lines of curl. No input, no output: texts
+//! Requests to a service, read from other formats: its OpenAPI description, traffic that a browser
+//! or proxy recorded, files of HTTP requests, and command lines of curl. No input, no output: texts
 //! in, requests and notes out. It knows no suite.
 
 pub mod curl;

@@ -1,5 +1,5 @@
-//! Services that runs already, by their addresses: they are asked and loaded, and nothing
-//! about their resources is known.
+//! Services that run already, by their addresses: they are checked and loaded, and nothing about
+//! their resources is known.
 
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::path::Path;

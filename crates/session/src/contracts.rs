@@ -1,5 +1,5 @@
-//! Needs of a session from outside, as types and traits: the commands bring the real parts, its
-//! tests bring fakes and a virtual clock. Nothing here acts.
+//! The interfaces of a session to the outside, as types and traits: the commands provide the real
+//! parts, tests provide fakes and a virtual clock. Nothing here acts.
 
 use std::net::SocketAddr;
 use std::time::Duration;

@@ -1,6 +1,5 @@
-//! Flame graphs of a session. Taking samples costs CPU time, so they are of one more run of each
-//! case, after the measured ones: nothing of it is recorded, and nothing that is recorded pays for
-//! it.
+//! Flame graphs of a session. Sampling costs CPU time, so each case gets an additional run after
+//! the measured ones, of which nothing is recorded.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -1,5 +1,5 @@
-//! Problems of this crate as what it returns: `anyhow` carries them, so that what shows an error
-//! decides where its hints stand.
+//! Problems of this crate as `anyhow` errors, so that the code that shows an error places its
+//! hints.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Which cores each part may use, and what the user must know about it. Pure.
+//! The cores of each part, and notes on them for the user. Pure.
 //!
 //! Physical cores are given away whole, so that load generator and contender never take time from
 //! each other inside of one; a part stays on one package and NUMA node where it fits.

@@ -1,4 +1,4 @@
-//! The part of a session that is left.
+//! The remaining runs of a session.
 
 use std::path::Path;
 

@@ -1,7 +1,7 @@
 //! Sessions that end as soon as every pair of contenders is decided: after every set of fresh
-//! processes it is looked at what all sets show, by a test that holds however often one looks
-//! ([`bakeoff_stats::Sequential`]). When the time is spent, or there may be no more sets, a last
-//! look has the rest of the error.
+//! processes all sets are tested, by a test that holds however often it is repeated
+//! ([`bakeoff_stats::Sequential`]). When the time is spent, or there may be no more sets, one last
+//! test has the rest of the error.
 //!
 //! With a baseline the report's own judgement of its conditions decides, by the metrics of the
 //! conditions; without conditions the throughput of each head and its base.

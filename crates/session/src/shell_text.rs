@@ -1,4 +1,4 @@
-//! Texts that are typed again: paths in commands that messages show.
+//! Shell quoting of paths in commands that messages show.
 
 use std::borrow::Cow;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! A sitting: as much of a session as is measured at once. What does not fit is left for the next.
+//! A sitting: the part of a session that is measured at once. The rest is left for the next one.
 
 use std::cell::Cell;
 use std::fmt;

@@ -13,11 +13,11 @@ use crate::values::{Range, Time};
 const BISECT_HELP: &str = "\
 First good and bad are measured against each other. Where bad is worse than --fail-if allows,
 commits between them are built, started together with both and measured in turns, again and again,
-until one commit holds the change with a probability of 95 %. That one is then measured against the
+until one commit has the change with a probability of 95 %. That one is then measured against the
 commit before it, and the report of this last session says why it takes more.
 
-Files come from the repository's objects: the working tree is not touched, and what is not
-committed takes no part. A commit that does not build, start or respond as good does is skipped.
+Files come from the repository's objects: the working tree is not touched, and uncommitted changes
+are ignored. A commit that does not build, start or respond as good does is skipped.
 Of merges only the merge itself counts (--first-parent).
 
 Examples:

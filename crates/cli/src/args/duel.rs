@@ -10,21 +10,21 @@ use crate::values::Time;
 
 /// Examples below the help of `duel`.
 const DUEL_HELP: &str = "\
-All listen on the same port, which they find in PORT; each has a separate network. Before they
-are measured, each is asked each request twice: their responses must be equal. Then all are alive at
+All services listen on the same port, which is in PORT; each has a separate network. Before they
+are measured, each gets each request twice: their responses must be equal. Then all are alive at
 the same time and take turns of some tens of milliseconds under load. Without root each has a
 separate port in PORT. Services that listen on 127.0.0.1 only (as root), or ignore PORT
 (without root), are measured one after the other instead, which takes longer to decide.
 
-Of a service in a compose file the image (or what it is built of), the environment, the command,
-the port and volumes of this host (to be read only) are taken. What it depends on is started
-before it, from the same file, without limits, and reached by its name there; other volumes start
-empty. Limits are those of the duel. An image in the same duel gets the same environment, command
-and volumes. A service that needs more is refused: start it yourself, and name it as a URL.
+Of a service in a compose file the image (or its build), the environment, the command, the port
+and volumes of this host (read-only) are taken. Its dependencies are started before it, from the
+same file, without limits, and reached by their names there; other volumes start empty. Limits are
+those of the duel. An image in the same duel gets the same environment, command and volumes. A
+service that needs more is refused: start it yourself, and name it as a URL.
 
 Of a Deployment the image, the command, the arguments, the port, the limits, and the environment
 as far as it is written there or in ConfigMaps are read, and nothing is changed: copies run as
-Pods in a separate namespace, one after the other. Images next to it are given the same.
+Pods in a separate namespace, one after the other. Images in the same duel get the same.
 Secrets are not read: --env gives such variables values that are good for a test.
 
 Examples:

@@ -1,5 +1,5 @@
-//! In the help of every command each option stands under its own heading, and the short help fits
-//! a screen.
+//! Tests that in the help of every command each option is under its own heading, and the short help
+//! fits a screen.
 
 use clap::{Args as _, Command, CommandFactory as _};
 

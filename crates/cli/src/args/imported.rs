@@ -1,4 +1,4 @@
-//! Requests that are written down elsewhere, for `init` and `duel`.
+//! Requests from files of other formats, for `init` and `duel`.
 
 use std::path::PathBuf;
 

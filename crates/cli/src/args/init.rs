@@ -12,8 +12,8 @@ use crate::values::RequestPath;
 
 /// Examples below the help of `init`.
 const HELP: &str = "\
-Alone, the suite has two small example services in Python.
---openapi takes the GET requests of a description, with the examples that it gives.
+Without options, the suite has two small example services in Python.
+--openapi takes the GET requests of a description, with its examples.
 --har takes the requests of recorded traffic (a browser's network tab saves it: \"Save all as
 HAR\"), as often as they were recorded: to one host, without images, styles, scripts and other
 files, without what may change data, and without cookies and other credentials.

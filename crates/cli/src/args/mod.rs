@@ -66,7 +66,7 @@ pub(crate) enum Command {
     Init(InitArgs),
     /// Check how contenders behave, without load.
     Verify(VerifyArgs),
-    /// Start one contender and its backend under limits, and leave them to you until Ctrl-C.
+    /// Start one contender and its backend under limits, and keep them running until Ctrl-C.
     Up(UpArgs),
     /// Load one URL and print rates and times.
     Load(Box<LoadArgs>),
@@ -130,7 +130,7 @@ fn backend() -> impl TypedValueParser<Value = BackendName> {
     PossibleValuesParser::new(names).try_map(|name| name.parse())
 }
 
-/// Which contenders, on what.
+/// The contenders and where they run.
 #[derive(Debug, Args)]
 pub(crate) struct Selection {
     /// Folder of the suite.
@@ -240,7 +240,7 @@ pub(crate) struct RunArgs {
     /// and containers of this host only.
     #[arg(long)]
     pub(crate) profile_cpu: bool,
-    /// Compare each contender with what it was.
+    /// Compare each contender with its earlier version.
     ///
     /// In another folder of the suite, or at a revision of the git repository that has it (`main`,
     /// `HEAD~1`, `v1.4`). Both are built, and measured in turns in this session.
@@ -259,7 +259,7 @@ pub(crate) struct RunArgs {
     pub(crate) undecided: Undecided,
     /// The longest time for all sets of head and base.
     ///
-    /// Builds are not in it. The session ends as soon as every condition is decided, or this time
+    /// Builds do not count. The session ends as soon as every condition is decided, or this time
     /// is over.
     #[arg(
         long,
@@ -442,7 +442,7 @@ pub(crate) struct CompareArgs {
     pub(crate) first: PathBuf,
     /// Results folder that is compared.
     pub(crate) second: PathBuf,
-    /// Compare even what was measured under other conditions; the output says so.
+    /// Compare even results of different conditions; the output says so.
     #[arg(long)]
     pub(crate) anyway: bool,
     /// Write the comparison also as a page, with a chart of the ratios.

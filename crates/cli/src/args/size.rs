@@ -11,9 +11,9 @@ use crate::values::{Positive, Time};
 
 /// Examples below the help of `size`.
 const SIZE_HELP: &str = "\
-First the service is loaded with less and less memory, until it fails. With a quarter more than it
-lived with, the rate is searched that it sustains within --slo, for each CPU limit that this host
-can give. One core is left to the load generator. Limits take root, or an image.
+First the service is loaded with less and less memory, until it fails. Then, with a quarter more
+memory than it needed, the highest rate within --slo is searched for each CPU limit that this host
+can give. One core remains for the load generator. Limits require root or an image.
 
 Replicas are counted by the lower end of the interval, and none is added for failures or peaks.
 Prices are those of CPU and memory alone.

@@ -1,4 +1,4 @@
-//! `bakeoff bisect`: which commit made a service worse.
+//! `bakeoff bisect`: the search for the commit that made a service worse.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! Requests that are written down elsewhere: read for `init` and `duel`.
+//! Requests from files of other formats: read for `init` and `duel`.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! `bakeoff up`: one contender with its backend under a profile's limits, for its user's own tools.
+//! `bakeoff up`: one contender with its backend under a profile's limits, for the user's own tools.
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};

@@ -1,4 +1,4 @@
-//! Searches for a capacity, a trial at a time: lines for a person.
+//! Searches for a capacity, a trial at a time: lines for the terminal.
 
 use bakeoff_model::capacity::{
     CapacityRange, CapacityRecord, Purpose, SearchEnd, TrialRecord, TrialVerdict,

@@ -1,4 +1,4 @@
-//! Which notes of runs are new: most have been shown for an earlier run, with other numbers.
+//! The new notes of a run: most have been shown for an earlier run, with other numbers.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Sizing in a terminal: what is measured next, and the table of shapes.
+//! Sizing in a terminal: the next measurement, and the table of shapes.
 
 use std::io::Write;
 use std::time::Duration;

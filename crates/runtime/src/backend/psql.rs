@@ -1,4 +1,4 @@
-//! PostgreSQL's own programs: how they are called, and what comes of it.
+//! PostgreSQL's own programs: their calls and results.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

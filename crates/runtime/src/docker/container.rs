@@ -1,4 +1,4 @@
-//! Containers as the engine is asked for them: limits, environment, labels, output.
+//! Requests to the engine for containers: limits, environment, labels, output.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! The build context of an image: a tar archive with a Dockerfile.
 //!
-//! The same files give the same bytes, whenever and by whomever they were made, so that the
-//! archive's digest names the image.
+//! The same files give the same bytes, at any time and for any user, so that the archive's digest
+//! names the image.
 
 use std::fs;
 use std::io;

@@ -1,4 +1,4 @@
-//! Another host, whose engine runs the containers: what it is, and how far away.
+//! Another host, whose engine runs the containers: its description and the round trip to it.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};

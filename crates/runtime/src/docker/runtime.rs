@@ -1,4 +1,4 @@
-//! Starts containers on a network of the session's own.
+//! Starts containers on the session's own network.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;

@@ -1,6 +1,5 @@
 //! Flame graphs: where processes of this host spend their CPU time, by samples of their stacks.
-//! Taking samples costs CPU time, so nothing that is measured may be measured meanwhile; that is
-//! for the caller to see to.
+//! Sampling costs CPU time, so the caller must not measure meanwhile.
 //!
 //! Native programs are sampled by `perf`, a JVM by async-profiler where it is on the PATH, else by
 //! its own Flight Recorder, which is in every JDK and sees Java code alone.

@@ -1,4 +1,4 @@
-//! The programs that take samples: where they are, and what they say.
+//! The sampling programs: their paths and their output.
 
 use std::env;
 use std::ffi::OsStr;

@@ -1,4 +1,4 @@
-//! The least that a user must be allowed, as a manifest to apply and as questions to the cluster.
+//! The least rights that a user needs, as a manifest to apply and as queries to the cluster.
 
 use k8s_openapi::api::authorization::v1::SelfSubjectAccessReview;
 use kube::Api;

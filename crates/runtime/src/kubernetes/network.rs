@@ -1,4 +1,4 @@
-//! Which plug-in makes the network of Pods, by the DaemonSet that brings it to the nodes.
+//! The network plug-in of a cluster, by the DaemonSet that installs it on the nodes.
 
 use k8s_openapi::api::apps::v1::DaemonSet;
 use kube::api::ListParams;

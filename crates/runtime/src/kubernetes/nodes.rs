@@ -1,6 +1,5 @@
-//! Which part runs on which node. All contenders of a session share one node, because numbers of
-//! different nodes do not compare; load generators and backend are elsewhere where there is an
-//! elsewhere. Pure.
+//! The node of each part. All contenders of a session share one node, because numbers of different
+//! nodes do not compare; load generators and backend are on other nodes where there are any. Pure.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Pods on their way: made, and waited for until they run.
+//! The start of Pods: they are made, and awaited until they run.
 
 use std::net::SocketAddr;
 use std::time::Duration;

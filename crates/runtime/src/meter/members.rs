@@ -1,4 +1,4 @@
-//! Which processes belong to a group, and what /proc alone can say about them.
+//! The processes of a group, and the metrics that only /proc has.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,4 +1,4 @@
-//! The few requests to the kernel's `NETLINK_ROUTE` that a contender's own network takes: make a
+//! The few requests to the kernel's `NETLINK_ROUTE` that a contender's own network needs: make a
 //! pair of virtual Ethernet devices, give an address, switch on, remove. No program is needed for
 //! it. Formats: `linux/netlink.h`, `linux/rtnetlink.h`, `linux/veth.h`.
 

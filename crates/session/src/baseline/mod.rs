@@ -2,7 +2,7 @@
 //!
 //! The base is another folder of the suite, or a revision of the git repository that the suite is
 //! in. Only its contenders are taken: requests, checks and limits are those of the head for both.
-//! What is then measured, and how, is a session like any other, in turns.
+//! The measurement is then a session like any other, in turns.
 
 pub(crate) mod replacement;
 mod turns;

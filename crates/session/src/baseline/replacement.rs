@@ -1,7 +1,7 @@
-//! Sets that were lost to the host: of each no block counts, while others of its benchmark
-//! have some. It is played once more, as the next attempt at its runs. What the comparison says is
-//! not looked at, so this favors neither side. Where looking at the sets decided their number, none
-//! is played once more: that would add to what was seen when the session ended.
+//! Sets that were lost to the host: of each no block counts, while others of its benchmark have
+//! some. It is played once more, as the next attempt at its runs. The result of the comparison is
+//! not considered, so this favours neither side. Where the results of the sets decided their
+//! number, none is repeated: that would add data after the decision to end.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

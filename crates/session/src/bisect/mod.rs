@@ -1,6 +1,6 @@
-//! Which commit of a line made a service worse: some of the commits are alive concurrently and take
-//! turns, the result updates the probability of each commit, and the next ones are those that split
-//! it. Every session is a duel with its own results folder.
+//! The search for the commit of a line that made a service worse: some of the commits are alive
+//! concurrently and take turns, the result updates the probability of each commit, and the next
+//! ones are those that split it. Every session is a duel with its own results folder.
 
 mod line;
 mod outcome;

@@ -1,6 +1,6 @@
 //! Services of the user's own against each other, without a suite: each is started once and asked,
-//! and what they agree in becomes the expectation of a suite that is written for them. What is
-//! measured, and how, is then a session like any other.
+//! and their common response becomes the expectation of a suite that is written for them. The
+//! measurement is then a session like any other.
 
 mod agreement;
 pub(crate) mod compose;

@@ -1,4 +1,4 @@
-//! Fleets of load generators that say what a test has them say.
+//! Fleets of scripted load generators.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};

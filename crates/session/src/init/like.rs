@@ -38,8 +38,8 @@ const COMMENTS: [(&str, &str); 5] = [
     ),
     (
         "[[backend]]",
-        "# What contenders call. `replay` serves recordings of the real one from memory, \
-         so that\n# the contender is measured and not its backend. It knows what contenders/actix-4 \
+        "# What contenders call. `replay` serves recordings of the real one from memory, so \
+         that\n# the contender is measured and not its backend. It knows what contenders/actix-4 \
          asks. For one\n# that asks otherwise: bakeoff record @FOLDER@ --contender NAME",
     ),
     (
@@ -49,9 +49,9 @@ const COMMENTS: [(&str, &str); 5] = [
     ),
     (
         "[[benchmark]]",
-        "# What is measured: requests with what must come back. A wrong response is a failure, and \
-         a contender\n# that calls the backend less than `backend-requests-min` does other work: \
-         its numbers are invalid.",
+        "# What is measured: requests with what must come back. A wrong response is a failure, \
+         and a\n# contender that calls the backend less than `backend-requests-min` does other \
+         work: its numbers\n# are invalid.",
     ),
 ];
 

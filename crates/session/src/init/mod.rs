@@ -353,8 +353,8 @@ fn checks_file(asked: &[Operation], remarks: &str) -> (String, Vec<u8>) {
         })
         .collect();
     let text = format!(
-        "# The responses that every contender must give. One that fails a check is neither loaded nor \
-         ranked.\n\
+        "# The responses that every contender must give. One that fails a check is neither loaded\n\
+         # nor ranked.\n\
          {remarks}\n{}",
         toml_text(&json!({ "check": checks }))
     );

@@ -1,6 +1,6 @@
-//! The cheapest shape in which a service meets an objective at a rate: how much memory it needs,
-//! which rate it sustains with each CPU limit, and how many replicas of which price that makes.
-//! Every measurement is a session, with its own results folder.
+//! The cheapest shape in which a service meets an objective at a rate: the memory that it needs,
+//! the rate that it sustains with each CPU limit, and the number and price of the replicas. Every
+//! measurement is a session, with its own results folder.
 
 mod outcome;
 mod search;

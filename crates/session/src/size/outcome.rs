@@ -1,4 +1,4 @@
-//! The outcome of sizing, as an object for programs and a sentence for people.
+//! The outcome of sizing, as an object for programs and a sentence for the user.
 
 use std::path::PathBuf;
 

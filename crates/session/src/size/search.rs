@@ -1,4 +1,4 @@
-//! The sessions of sizing: how little memory the service lives with, then the rate that it sustains
+//! The sessions of sizing: the least memory that the service needs, then the rate that it sustains
 //! with each CPU limit.
 
 use std::path::PathBuf;

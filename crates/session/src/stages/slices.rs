@@ -1,4 +1,4 @@
-//! Slices as they are recorded, and what a reader should know about the steps that they belong to.
+//! Recorded slices, and notes for readers about their steps.
 
 use bakeoff_base::text::counted;
 use bakeoff_model::load::{FleetReceipt, FleetRecord, LoadInterval};

@@ -1,4 +1,4 @@
-//! Files of a results folder that are written whole, and what to say when that fails.
+//! Files of a results folder that are written whole, and their error messages.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write as _};

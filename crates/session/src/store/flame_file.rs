@@ -1,4 +1,4 @@
-//! `flame/index.json` of a results folder: its flame graphs, and why others are not there.
+//! `flame/index.json` of a results folder: its flame graphs, and the reasons for missing ones.
 
 use std::fs;
 use std::path::Path;

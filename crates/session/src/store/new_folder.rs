@@ -1,4 +1,4 @@
-//! A results folder that is made for a session, and goes again when nothing is measured.
+//! A results folder that is made for a session, and is removed when nothing is measured.
 
 use std::fs;
 use std::path::{Path, PathBuf};

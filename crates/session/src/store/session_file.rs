@@ -1,4 +1,4 @@
-//! `session.json`: what a session is about, so that it can be resumed and read.
+//! `session.json`: the description of a session, by which it can be resumed and read.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! Backends: what a session wants, and what runs.
+//! Backends: the wanted ones, and the running ones.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};

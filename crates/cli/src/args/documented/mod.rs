@@ -1,5 +1,5 @@
-//! Every command of every page, and of the help, is one that the command line understands; and of
-//! those that name a suite of this repository, one that can be planned.
+//! Tests that the command line understands every command of the pages and the help, and that those
+//! on a suite of this repository can be planned.
 
 mod planned;
 

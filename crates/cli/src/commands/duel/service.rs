@@ -1,4 +1,4 @@
-//! One side of a duel as it is typed: a name and a service.
+//! One side of a duel on the command line: a name and a service.
 
 use std::str::FromStr;
 

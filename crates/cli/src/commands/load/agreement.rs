@@ -1,5 +1,5 @@
-//! One recorded run as the progress of a session, `bakeoff load`, the table and `results.csv` show
-//! it: the numbers are the same to the digit.
+//! Tests that the progress of a session, `bakeoff load`, the table and `results.csv` show a
+//! recorded run with the same numbers, to the digit.
 
 use std::collections::BTreeMap;
 

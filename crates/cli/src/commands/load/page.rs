@@ -1,4 +1,4 @@
-//! The page that `bakeoff load` prints for a person: one step within 80 columns.
+//! The page that `bakeoff load` prints on a terminal: one step within 80 columns.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! The slices of one step of `bakeoff load` added up, and what they say about their own worth.
+//! The slices of one step of `bakeoff load` added up, and the evidence against their numbers.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The URL of `bakeoff load`: where to connect, what `Host` says and which path is asked for.
+//! The URL of `bakeoff load`: the address, the header `Host` and the path.
 
 use bakeoff_session::hint::hinted;
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};

@@ -1,5 +1,5 @@
-//! Contenders in a Kubernetes cluster: which part goes where, how images come to the nodes, and
-//! what is started there.
+//! Contenders in a Kubernetes cluster: the nodes of the parts, the way of images to the nodes, and
+//! the Pods that are started there.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};

@@ -1,4 +1,4 @@
-//! Texts as libraries write them, and what is wrong with others.
+//! Texts as libraries write them, and errors in others.
 
 use super::{Kind, read};
 
