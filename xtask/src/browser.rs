@@ -19,7 +19,7 @@ const BROWSERS: [&str; 4] = [
 ];
 const FOLDER: &str = "crates/report/browser";
 
-/// Opens pages: no console error, every figure drawn, nothing serious found by axe-core. Without a
+/// Opens pages: no console error, every chart drawn, nothing serious found by axe-core. Without a
 /// browser that is said, now and at the end.
 pub(crate) fn open(chores: &mut Chores<'_>, name: &str, pages: &[PathBuf]) -> anyhow::Result<()> {
     ensure!(!pages.is_empty(), "{name}: there is no report to open");

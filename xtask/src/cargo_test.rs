@@ -1,9 +1,9 @@
 //! Runs the tests of the workspace, and those that failed a second time, alone.
 //!
 //! Many tests run a load generator and a service for some hundred milliseconds. On a host whose
-//! cores are taken away, a test can fail because of those beside it. So few failures are not the
-//! end: each failed test gets a second run with nothing beside it, and one that fails again fails
-//! the whole. What needed a second run is said, then and at the end.
+//! cores are taken away, a test can fail because of concurrent ones. So a few failures are not
+//! final: each failed test gets a second run alone, and one that fails again fails the whole. Tests
+//! that needed a second run are printed, then and at the end.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
@@ -36,7 +36,7 @@ pub(crate) fn cargo_test(chores: &mut Chores<'_>, env: &[(&str, &str)]) -> anyho
         for name in &failed {
             ensure!(told.passed.contains(name), "{name} failed twice");
             chores.note(format!(
-                "PASSED ALONE ONLY: {name} failed beside other tests"
+                "PASSED ALONE ONLY: {name} failed next to other tests"
             ));
         }
         ensure!(told.success, "cargo test failed, though each test passed");
@@ -50,7 +50,7 @@ struct Told {
     success: bool,
     passed: Vec<String>,
     failed: Vec<String>,
-    /// Binaries that began, and those of them that came to their end.
+    /// Binaries that started, and those of them that finished.
     began: usize,
     ended: usize,
 }
@@ -80,7 +80,7 @@ impl Told {
         );
         ensure!(
             self.began == self.ended,
-            "{} binaries of tests began and {} came to their end",
+            "{} test binaries started and {} finished",
             self.began,
             self.ended
         );
@@ -161,7 +161,7 @@ mod tests {
         );
         assert_eq!(
             message(false, "running 2 tests\ntest a ... FAILED"),
-            "1 binaries of tests began and 0 came to their end"
+            "1 test binaries started and 0 finished"
         );
         let many: String = (0..6).map(|n| format!("test t{n} ... FAILED\n")).collect();
         assert_eq!(

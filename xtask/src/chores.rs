@@ -60,12 +60,12 @@ impl<'a> Chores<'a> {
         result.with_context(|| name.to_owned())
     }
 
-    /// Runs one command as a part of its own.
+    /// Runs one command as a separate step.
     pub(crate) fn run(&mut self, name: &str, line: &str) -> anyhow::Result<()> {
         self.run_with(name, line, &[])
     }
 
-    /// Runs one command with some variables as a part of its own.
+    /// Runs one command with some variables as a separate step.
     pub(crate) fn run_with(
         &mut self,
         name: &str,
@@ -97,13 +97,13 @@ impl<'a> Chores<'a> {
         self.steps.push(Step {
             name: name.to_owned(),
             took,
-            outcome: "(beside others)",
+            outcome: "(concurrent)",
         });
         result
     }
 
-    /// Something that could not be done, and is no reason to stop: said now and once more at the
-    /// end.
+    /// Notes something that could not be done and does not stop the run: printed now and once more
+    /// at the end.
     pub(crate) fn note(&mut self, text: String) {
         say(&text);
         self.notes.push(text);

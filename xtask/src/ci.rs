@@ -1,4 +1,4 @@
-//! What continuous integration runs, runnable by anyone.
+//! The steps of continuous integration, runnable by anyone.
 
 use std::env;
 use std::path::Path;
@@ -77,7 +77,7 @@ pub(crate) fn ci(root: &Path) -> anyhow::Result<()> {
 pub(crate) enum Runner {
     /// `cargo test`.
     CargoTest,
-    /// `cargo nextest run`, each test in a process of its own; then `cargo test --doc`.
+    /// `cargo nextest run`, each test in a separate process; then `cargo test --doc`.
     Nextest,
 }
 
@@ -261,7 +261,7 @@ fn announce(needs: &Needs, suites: &[Suite], offline: &Offline) {
     }
     say("- install mdBook by cargo if it is missing, and build the documentation site");
     say("- package the crates, and install them into a temporary folder");
-    say("- start servers on the loopback interface, in control groups of their own");
+    say("- start servers on the loopback interface, in separate control groups");
     for suite in suites {
         say(&format!("- build and start {}", suite.describe()));
     }
@@ -347,7 +347,7 @@ fn engine(offline: &Offline) -> anyhow::Result<Exported> {
 
 /// The tests of the workspace, those of real things switched on.
 ///
-/// `docker` is what the engine exports: some of the tests have a cache of their own, in which the
+/// `docker` is what the engine exports: some of the tests have a separate cache, in which the
 /// engine's socket is not.
 fn tests(
     chores: &mut Chores<'_>,
@@ -411,7 +411,7 @@ fn tests_in_cluster(
 ) -> anyhow::Result<()> {
     let mut switches = vec![(CLUSTER, "1")];
     switches.extend(docker.map(|_| DOCKER));
-    // The engine by its variable, too: these tests have a cache of their own, where no engine is.
+    // The engine by its variable, too: these tests have a separate cache, where no engine is.
     let variables = variables.iter().chain(docker.unwrap_or_default());
     switches.extend(variables.map(|(name, value)| (name.as_str(), value.as_str())));
     // Of the whole workspace, so that nothing is compiled again with other features.
@@ -470,7 +470,7 @@ fn install_oldest_rust(root: &Path) -> anyhow::Result<()> {
     install_toolchain(root, OLDEST_RUST)
 }
 
-/// In a folder of its own: the artifacts of one compiler would replace those of the other.
+/// In a separate folder: the artifacts of one compiler would replace those of the other.
 fn oldest_rust_line() -> String {
     format!("rustup run {OLDEST_RUST} cargo check --workspace --locked --target-dir target/msrv")
 }

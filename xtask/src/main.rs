@@ -34,7 +34,7 @@ enum Chore {
     Tidy,
     /// Install or start what the tests need, run all tests, then check the suites end to end.
     Test {
-        /// Run the tests by cargo-nextest, each in a process of its own.
+        /// Run the tests by cargo-nextest, each in a separate process.
         #[arg(long)]
         nextest: bool,
         /// Verify all contenders of all suites, not only those that changed lately and a sample.

@@ -1,4 +1,5 @@
-//! What the tests need of this host: read from `needs.toml`, announced, then installed.
+//! Programs and services that the tests need on this host: read from `needs.toml`, announced, then
+//! installed.
 
 use std::path::Path;
 
@@ -29,7 +30,7 @@ struct Package {
     why: String,
 }
 
-/// A Rust compiler beside the workspace's own.
+/// A Rust compiler besides the workspace's own.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Toolchain {

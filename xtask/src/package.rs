@@ -1,5 +1,5 @@
 //! The crates as they would be published: packaged, installed into an empty prefix, and run there.
-//! What a package lacks of the repository is found only so.
+//! Only this finds files of the repository that a package lacks.
 
 use std::fs;
 use std::path::Path;
@@ -46,7 +46,7 @@ pub(crate) fn package(chores: &mut Chores<'_>) -> anyhow::Result<()> {
     })?;
     chores.step("packages installed into an empty prefix", |chores| {
         let (program, line) = install(&crates, &prefix)?;
-        // Beside the packages: nothing of the repository may help.
+        // Next to the packages: nothing of the repository may help.
         command(
             &program,
             &line,
@@ -125,7 +125,7 @@ fn tried(program: &Path, folder: &Path) -> anyhow::Result<()> {
     duel(program, folder, &[side("one"), side("other")])
 }
 
-/// Two servers that answer at once: what is tried is the program and not them.
+/// Two servers that respond at once: the program is tested, not they.
 fn duel(program: &Path, folder: &Path, sides: &[String; 2]) -> anyhow::Result<()> {
     let options = "--port 8089 --get / --runs 2 --duration 1s --warm-up 500ms --connections 4";
     let status = std::process::Command::new(program)

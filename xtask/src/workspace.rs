@@ -1,4 +1,4 @@
-//! The workspace on the disk, and the terminal in front of it.
+//! The workspace on the disk, and output to the terminal.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ pub(crate) fn built(name: &str) -> anyhow::Result<PathBuf> {
     Ok(program)
 }
 
-/// Prints a line; a closed pipe is no error.
+/// Prints a line; a closed pipe is not an error.
 pub(crate) fn say(text: &str) {
     let _ = writeln!(std::io::stdout(), "{text}");
 }

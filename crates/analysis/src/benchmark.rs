@@ -1,4 +1,4 @@
-//! From records to the numbers of steps, runs, cases and benchmarks. Nothing is averaged over runs
+//! The numbers of steps, runs, cases and benchmarks, from records. Nothing is averaged over runs
 //! here: that is for the metrics.
 
 use std::collections::{BTreeMap, BTreeSet};

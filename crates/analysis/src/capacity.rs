@@ -92,7 +92,7 @@ pub struct CapacityRow {
     pub confirmed: Confirmed,
     /// Runs with a capacity.
     pub runs: usize,
-    /// Runs that were begun.
+    /// Runs that were started.
     pub runs_begun: usize,
     /// Against the highest; `None` for the highest itself.
     pub against_best: Option<Comparison>,

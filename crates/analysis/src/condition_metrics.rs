@@ -1,4 +1,4 @@
-//! The figures that conditions are about (`cpu>3%`), of one contender.
+//! The metrics of conditions (`cpu>3%`), of one contender.
 
 use bakeoff_model::baseline::ConditionMetric;
 
@@ -7,7 +7,7 @@ use super::metric::{Metric, Percentile};
 use super::percentiles::Latency;
 use super::row::Row;
 
-/// Returns a figure of a contender; `None` where it was not measured, and for the share of errors,
+/// Returns a metric of a contender; `None` where it was not measured, and for the share of errors,
 /// which is compared with nothing.
 pub(super) fn metric(figure: ConditionMetric, case: &CaseData<'_>, row: &Row) -> Option<Metric> {
     match figure {

@@ -2,7 +2,7 @@
 //! about it but the moment and the process, so where a session finds a significant difference, its
 //! other differences are in doubt, too: its verdicts are void.
 //!
-//! It is no row of any table, and in no family of comparisons but its own: it would cost every
+//! It is in no table, and in no family of comparisons but its own: it would cost every
 //! table power, and it asks about the session and not about a contender.
 
 use bakeoff_stats::{Better, Comparison, Criteria, Verdict, compare_family};

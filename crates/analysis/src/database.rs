@@ -1,4 +1,4 @@
-//! How many connections to a database contenders had in use, and what they cost it.
+//! Database connections that contenders had in use, and their cost to the database.
 
 use bakeoff_model::resource::DatabaseSessions;
 
@@ -57,7 +57,7 @@ fn mean(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / count(values.len()))
 }
 
-/// Connections in use at the end of each slice of a run: seconds since the load began, how many.
+/// Connections in use at the end of each slice of a run: seconds since the load started, how many.
 pub fn in_use(run: &RunData<'_>) -> Vec<(f64, u64)> {
     let slices = &run.records.intervals;
     let began_ns = slices.first().map_or(0, |slice| slice.load.start_ns);

@@ -60,7 +60,7 @@ pub struct Error {
 }
 
 /// All failures of a benchmark, step by step and case by case; of runs that failed, too, because
-/// they are what there is to look for.
+/// they are what to look for.
 pub fn failed(benchmark: &BenchmarkData<'_>) -> Failed {
     let mut failed = Failed::default();
     for label in &benchmark.step_labels {

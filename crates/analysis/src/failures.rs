@@ -1,4 +1,4 @@
-//! Which contenders have no rank and which runs did not complete, with the reasons.
+//! Contenders without a rank and runs that did not complete, with the reasons.
 
 use bakeoff_model::conditions::RuntimeKind;
 use bakeoff_model::failure::Stage;

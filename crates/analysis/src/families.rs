@@ -12,7 +12,7 @@ use super::row::Row;
 use super::summary::BenchmarkSummary;
 
 /// Contenders of one benchmark by one metric. All pairs of them are one family of comparisons; in
-/// documents those that something else held back are a smaller family of their own.
+/// documents those that something else held back are a separate, smaller family.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Family<'a> {
     /// The benchmark.
@@ -27,7 +27,7 @@ pub struct Family<'a> {
 
 impl Analysis<'_> {
     /// Returns the label and the sample of each ranked contender of the first benchmark with load
-    /// that has this figure.
+    /// that has this metric.
     #[must_use]
     pub fn samples(&self, figure: ConditionMetric) -> Vec<(&str, Sample)> {
         let Some(load) = self.loads.first() else {

@@ -45,7 +45,7 @@ pub fn rows(benchmark: &BenchmarkData<'_>) -> Vec<GcRow> {
     rows
 }
 
-/// Pauses of a run with the seconds since its load began at which they ended, before it below zero.
+/// Pauses of a run with their ends in seconds since its load started; negative before it.
 pub fn pauses<'r>(run: &RunData<'r>) -> Vec<(f64, &'r GcPause)> {
     let (Some(log), Some(began_ns), Some((load_ns, _))) =
         (run.gc_log(), began_ns(run), load_ns(run))
@@ -56,7 +56,7 @@ pub fn pauses<'r>(run: &RunData<'r>) -> Vec<(f64, &'r GcPause)> {
     log.pauses.iter().map(|pause| (at(pause), pause)).collect()
 }
 
-/// When the contender's program began, monotonic ns: its log counts from there.
+/// When the contender's program started, monotonic ns: its log counts from there.
 fn began_ns(run: &RunData<'_>) -> Option<u64> {
     let startup = run.records.startup.as_ref()?;
     startup.resources.at_ns.checked_sub(startup.startup_ns)

@@ -45,7 +45,7 @@ fn conclusion(
     let detail = comparison::detail(found, row.unit());
     Some(Conclusion {
         first: row.label.clone(),
-        middle: format!("answers {} in {}", wanted.describe(), times_of(found)),
+        middle: format!("serves {} in {}", wanted.describe(), times_of(found)),
         second: best.label.clone(),
         detail: format!("{detail}, at {rate} requests/s each"),
         price: median.map_or_else(String::new, |median| {

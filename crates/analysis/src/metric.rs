@@ -156,7 +156,7 @@ pub fn at_label(
     in_runs(case, label, |_, step| value(step))
 }
 
-/// The same of a value that a run has beside its steps.
+/// The same of a value that a run has besides its steps.
 pub fn in_runs(
     case: &CaseData<'_>,
     label: &str,

@@ -25,11 +25,11 @@ pub struct Overhead {
     pub backend: String,
     /// By benchmark, then step, then contender.
     pub shares: Vec<BaselineShare>,
-    /// Who has no share and why.
+    /// Contenders without a share, and why.
     pub without: Vec<Without>,
 }
 
-/// A contender beside its baseline at one step of a benchmark.
+/// A contender and its baseline at one step of a benchmark.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BaselineShare {
     /// The benchmark.
@@ -42,7 +42,7 @@ pub struct BaselineShare {
     pub step: StatedStep,
     /// It is the step that the tables of the benchmark state.
     pub is_stated: bool,
-    /// Figures show this step: it is the first, the stated or the last one.
+    /// Charts show this step: it is the first, the stated or the last one.
     pub is_shown: bool,
     /// A ratio for each of [`Quantity::ALL`].
     pub ratios: [Option<Ratio>; 3],

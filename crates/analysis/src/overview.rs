@@ -15,7 +15,7 @@ pub struct Overview {
     pub cells: Vec<(String, Cell)>,
 }
 
-/// The figures of a contender at a step.
+/// The metrics of a contender at a step.
 #[derive(Debug, Clone, Copy)]
 pub struct Cell {
     /// Successful requests per second, mean over runs.

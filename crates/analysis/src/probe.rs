@@ -1,4 +1,4 @@
-//! Which share of the CPU of a request is one part of its work, by what that part costs alone.
+//! The share of one part of the work in the CPU of a request, by the cost of that part alone.
 
 use bakeoff_model::load::LoadInterval;
 use bakeoff_model::record::ProbeRecord;
@@ -18,7 +18,7 @@ pub struct ShareRow {
     /// CPU of the part, measured alone, ms.
     pub alone_ms: f64,
     /// CPU of the contender for each successful request of that name in the measured steps, mean
-    /// over runs, ms. What it does beside that, such as other requests, is in it.
+    /// over runs, ms. Other work, such as other requests, is included.
     pub request_ms: f64,
 }
 
@@ -35,7 +35,7 @@ pub fn rows(benchmark: &BenchmarkData<'_>) -> Vec<ShareRow> {
     for case in &benchmark.cases {
         let probes = case.runs.iter().flat_map(|run| &run.records.probes);
         for row in probes.filter_map(|probe| row(case, probe)) {
-            // A contender that is in several groups has as many first runs.
+            // A contender in several groups has a first run in each.
             let names = |one: &ShareRow| (one.label.clone(), one.part.clone(), one.request.clone());
             if !rows.iter().any(|one| names(one) == names(&row)) {
                 rows.push(row);

@@ -204,7 +204,7 @@ fn per_request(step: &StepData<'_>, grew: u64) -> Option<f64> {
     (ended > 0).then(|| as_f64(grew) / as_f64(ended))
 }
 
-/// Requests that the backend answered; `None` in turns, where it answers all contenders.
+/// Requests that the backend responded to; `None` in turns, where it serves all contenders.
 fn backend_requests(step: &StepData<'_>) -> Option<u64> {
     let requests = |sample: &Option<ResourceSample>| sample.as_ref()?.requests;
     if step.is_in_turns() {
@@ -375,7 +375,7 @@ fn of_pair(
     let total = all.next()?;
     let (mut parts, mut counts): (Vec<Reason>, Vec<Reason>) =
         all.partition(|one| one.kind == CostKind::Part);
-    // A compiler or a logger that neither has is no part.
+    // A compiler or a logger that neither has is not a part.
     parts.retain(|one| one.dearer > 0.0 || one.cheaper > 0.0);
     counts.retain(|one| one.dearer > 0.0 || one.cheaper > 0.0);
     let size = |one: &Reason| one.difference.estimate.point.abs();

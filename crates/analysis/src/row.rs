@@ -49,7 +49,7 @@ pub struct Row {
     pub cpu_us_measured: Option<Metric>,
     /// CPU per request over the whole life, start-up and warm-up included, us.
     pub cpu_us_whole: Option<Metric>,
-    /// From the program's beginning to the first valid response, s.
+    /// From the program's start to the first valid response, s.
     pub startup_s: Option<Metric>,
     /// Failed requests over all measured steps of all runs, and in their open load.
     pub errors: u64,
@@ -61,7 +61,7 @@ pub struct Row {
     pub lifecycle: CheckCount,
     /// Completed runs.
     pub runs: usize,
-    /// Runs that were begun.
+    /// Runs that were started.
     pub runs_begun: usize,
     /// Throughput against the best of the table; `None` for the best itself.
     pub against_best: Option<Comparison>,
@@ -175,7 +175,7 @@ struct Peak<'s, 'a> {
 /// step that is best in the *other* runs, so that no run chooses the step by its own luck: the
 /// highest of several noisy means is above the truth, most so for the noisiest contender. It is
 /// cross-validation by leaving one out (Stone, Journal of the Royal Statistical Society B 1974).
-/// A step that is invalid or that cannot be judged is no candidate unless there is no other.
+/// A step that is invalid or that cannot be judged is not a candidate unless there is no other.
 fn peak<'s, 'a>(benchmark: &BenchmarkData<'_>, runs: &[&'s RunData<'a>]) -> Option<Peak<'s, 'a>> {
     let labels = benchmark.step_labels.iter();
     let candidates = labels.filter_map(|label| {

@@ -35,7 +35,7 @@ pub struct Line {
 }
 
 impl Line {
-    /// The metric at so many of the values, the steps and the quantities, by their indices.
+    /// The metric at a value, a step and a quantity, by their indices.
     pub fn metric(&self, value: usize, step: usize, quantity: usize) -> Option<&Metric> {
         let place = self.places.iter().find(|place| place.value == value)?;
         place.metrics.get(step)?.get(quantity)?.as_ref()
@@ -110,7 +110,7 @@ fn scaling(
     })
 }
 
-/// Fewer values than this are no axis; tables have them all the same.
+/// Fewer values than this make no axis; tables show them anyway.
 const VALUES_MIN: usize = 3;
 
 /// A case with its value of the parameter.
@@ -121,7 +121,7 @@ struct Value<'s> {
 }
 
 /// The cases that are ranked, by contender and other parameters, in their order. `None` where a
-/// value is no number.
+/// value is not a number.
 fn groups<'s>(
     benchmark: &'s BenchmarkData<'_>,
     summary: &BenchmarkSummary,

@@ -9,7 +9,7 @@ use bakeoff_stats::{Components, are_apart};
 /// The sets of a sitting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SittingSets {
-    /// When it began, RFC 3339 in UTC; empty in records that do not say.
+    /// When it started, RFC 3339 in UTC; empty in records that do not say.
     pub began: String,
     /// The repetitions of its sets, in order.
     pub sets: Vec<u32>,
@@ -42,7 +42,7 @@ impl BetweenSittings {
     }
 }
 
-/// When each sitting began, the first one first.
+/// When each sitting started, the first one first.
 pub fn of_results(results: &Results) -> Vec<&str> {
     let began = results.runs.iter().map(|run| began(&run.begin));
     let began: BTreeSet<&str> = began.collect();
@@ -74,7 +74,7 @@ pub fn sets(began: &BTreeMap<u32, &str>) -> Vec<SittingSets> {
     }
 }
 
-/// When the sitting of a run began; empty in records that do not say.
+/// When the sitting of a run started; empty in records that do not say.
 pub fn began(begin: &Begin) -> &str {
     begin.sitting.as_deref().unwrap_or_default()
 }

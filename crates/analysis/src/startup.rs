@@ -60,7 +60,7 @@ pub struct StartRow {
     pub label: String,
     /// Caveat of the contender.
     pub note: Option<String>,
-    /// From the program's beginning to the first valid response, mean over starts, s.
+    /// From the program's start to the first valid response, mean over starts, s.
     pub startup_s: Estimate,
     /// Shortest, half, nine in ten, and longest of the same, s.
     pub spread_s: [f64; 4],
@@ -74,7 +74,7 @@ pub struct StartRow {
     pub image_mib: Option<f64>,
     /// Starts that responded.
     pub starts: usize,
-    /// Starts that were begun.
+    /// Starts that were started.
     pub starts_begun: usize,
     /// Against the fastest; `None` for the fastest itself.
     pub against_best: Option<Comparison>,
@@ -87,7 +87,7 @@ pub struct StartRow {
 pub struct Phases {
     /// Until the process or container exists.
     pub create_ms: f64,
-    /// From there until the contender's own program begins.
+    /// From there until the contender's own program starts.
     pub exec_ms: f64,
     /// From there until it accepts a connection.
     pub listen_ms: f64,

@@ -32,7 +32,7 @@ impl StatedStep {
     }
 }
 
-/// The figures of a contender at the stated step.
+/// The metrics of a contender at the stated step.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct AtStated {
     /// Median response time, ms.
@@ -88,7 +88,7 @@ pub fn measured(benchmark: &BenchmarkData<'_>) -> Vec<StatedStep> {
     benchmark.step_labels.iter().filter_map(find).collect()
 }
 
-/// The steps that figures show of all that were measured: the first, the stated one and the last.
+/// The steps that charts show of all that were measured: the first, the stated one and the last.
 pub fn shown(steps: &[StatedStep], stated: Option<&StatedStep>) -> Vec<StatedStep> {
     let ends = [steps.first(), steps.last()];
     let is_shown = |step: &&StatedStep| stated == Some(*step) || ends.contains(&Some(*step));

@@ -1,4 +1,4 @@
-//! Warm-up: the throughput of each slice at the beginning of the load, from when on it was steady,
+//! Warm-up: the throughput of each slice at the start of the load, from when on it was steady,
 //! and what that took.
 
 use bakeoff_model::record::IntervalRecord;
@@ -35,7 +35,7 @@ pub enum WarmUp {
         after_s: f64,
         /// Successful requests until then.
         requests: u64,
-        /// CPU time since the contender began until then, s.
+        /// CPU time since the contender started until then, s.
         cpu_s: Option<f64>,
     },
 }
@@ -77,21 +77,21 @@ pub fn warm_up(run: &RunData<'_>) -> Option<WarmUp> {
     })
 }
 
-/// The warm-up that is to end when the contender is warm, as a step.
+/// The warm-up step that ends when the contender is warm.
 fn until_warm(run: &RunData<'_>) -> Option<usize> {
     let steps = &run.records.begin.run.steps;
     steps.iter().position(|step| step.at_least.is_some())
 }
 
-/// Index of the slice with which the first load begins.
+/// Index of the slice with which the first load starts.
 fn first_index(run: &RunData<'_>) -> usize {
     let slices = &run.records.intervals;
     let begins = |step| slices.iter().position(|slice| slice.load.step == step);
     until_warm(run).and_then(begins).unwrap_or(0)
 }
 
-/// End of the slice in seconds since the load began, and its throughput: of the warm-up that is to
-/// end when the contender is warm, else for the leading steps with the same load; in a set,
+/// End of each slice in seconds since the load started, and its throughput: of the warm-up that
+/// ends when the contender is warm, else of the leading steps with the same load; in a set, of
 /// those before the first block.
 pub fn first_load(run: &RunData<'_>) -> Vec<(f64, f64)> {
     let slices = &run.records.intervals[first_index(run).min(run.records.intervals.len())..];

@@ -1,4 +1,4 @@
-//! Which contender is ranked where, by how much and with what confidence, and which is not ranked
+//! The ranks of contenders, by how much and with what confidence, and which is not ranked
 //! and why.
 
 use std::collections::BTreeSet;

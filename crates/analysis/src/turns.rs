@@ -115,7 +115,7 @@ impl SetRatio {
 /// A measured slice of a contender in its turn.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TurnSlice {
-    /// When its middle was, s since the set's first one began.
+    /// When its middle was, s since the set's first one started.
     pub at_s: f64,
     /// Length, s.
     pub length_s: f64,
@@ -130,7 +130,7 @@ pub struct TurnSlice {
 pub struct PlayedSet {
     /// The number of the set, from 1.
     pub repetition: u32,
-    /// Since its first slice began, s.
+    /// Since its first slice started, s.
     pub length_s: f64,
     /// The index of a case with its slices in order.
     pub slices: Vec<(usize, Vec<TurnSlice>)>,
@@ -225,8 +225,8 @@ pub(super) fn keep(benchmark: &mut BenchmarkData<'_>) {
     take_by_cpu_time(benchmark);
 }
 
-/// One turn in so many is undisturbed: by these it is judged how much CPU time a contender
-/// uses when nothing else takes it.
+/// One turn in this number is undisturbed: these show how much CPU time a contender uses when
+/// nothing else takes it.
 const UNDISTURBED: usize = 5;
 
 /// A contender that uses this share of the CPU that it may use, in undisturbed turns, is CPU-bound.

@@ -25,7 +25,7 @@ pub struct BenchmarkVerdict {
     /// that are ranked; absent where there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub winner: Option<String>,
-    /// The answer as the report has it, one or more sentences.
+    /// The conclusion as the report has it, one or more sentences.
     pub sentence: String,
     /// The control differs significantly from its twin, so that nothing is compared.
     pub void: bool,
@@ -108,7 +108,7 @@ pub struct CpuExplanation {
     pub dearer: String,
     /// The other one.
     pub cheaper: String,
-    /// The answer; absent where their CPU per request does not differ significantly.
+    /// The reasons; absent where their CPU per request does not differ significantly.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sentence: Option<String>,
     /// CPU per request, then its parts, us; then what else a request has.

@@ -1,5 +1,6 @@
-//! Who wins a qualification round, by its stated rule, and why: a decision that has to be made
-//! even where the runs are inconclusive, so that everything that speaks against it is said with it.
+//! The winner of a qualification round, by its stated rule, and why: a decision that has to be
+//! made even where the runs are inconclusive, so it is given with everything that speaks against
+//! it.
 
 use bakeoff_model::plan::ChosenCase;
 use bakeoff_model::record::{Qualification, Results};
@@ -21,7 +22,7 @@ struct Candidate {
     case: ChosenCase,
     label: String,
     sample: Sample,
-    /// The figure that breaks a tie: CPU per request, or peak throughput when CPU is the rule.
+    /// The metric that breaks a tie: CPU per request, or peak throughput when CPU is the rule.
     tie: Option<Sample>,
     validity: Validity,
 }
@@ -162,7 +163,7 @@ fn choose(
             quoted(&chosen.sample, winner.rule)
         ),
     );
-    // The next one tells by how much the winner is better.
+    // The comparison with the next one shows by how much the winner is better.
     let next = order
         .iter()
         .map(|ranked| &candidates[ranked.index])

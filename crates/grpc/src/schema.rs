@@ -115,7 +115,7 @@ impl Schema {
     /// sends a stream, the list of its messages.
     ///
     /// # Errors
-    /// There is no such method, or the body is no response of it.
+    /// There is no such method, or the body is not a response of it.
     pub fn decode(&self, path: &str, body: &[u8]) -> Result<Value, Problem> {
         let method = self.method(path)?;
         let messages = frames::read(body)?;
@@ -137,10 +137,10 @@ impl Schema {
         }
     }
 
-    /// Returns the answer to a call with its message as JSON; a failed call has none.
+    /// Returns the response to a call with its message as JSON; a failed call has none.
     ///
     /// # Errors
-    /// There is no such method, or the body is no response of it.
+    /// There is no such method, or the body is not a response of it.
     pub fn decoded(
         &self,
         path: &str,
@@ -187,7 +187,7 @@ fn path_of(method: &MethodDescriptor) -> String {
 fn json(output: &MessageDescriptor, message: &[u8]) -> Result<Value, Problem> {
     let name = output.full_name();
     let message = DynamicMessage::decode(output.clone(), message)
-        .map_err(|error| format!("the response is no {name}: {error}"))?;
+        .map_err(|error| format!("the response is not a {name}: {error}"))?;
     let options = SerializeOptions::new().skip_default_fields(false);
     let value = message.serialize_with_options(serde_json::value::Serializer, &options);
     let mut value = value.map_err(|error| format!("a {name} that is not JSON: {error}"))?;

@@ -49,7 +49,7 @@ import json, os, re, statistics, subprocess, sys
 bin, address, each, rounds, connections, against, streams, scratch = sys.argv[1:]
 each, rounds = float(each), int(rounds)
 url = f"http://{address}/"
-# Differences below this are no disagreement, however quiet the machine is.
+# Differences below this are not a disagreement, however quiet the machine is.
 FLOOR = 0.03
 UNITS = {"us": 1.0, "ms": 1e3, "s": 1e6}
 

@@ -4,7 +4,7 @@
 #
 # Runs in a private network namespace (the rules of a host's firewall cost every packet), with the
 # server on core 0 and the generator on core 1. Needs root for the namespace, wrk and python3;
-# SERVER=nginx needs nginx. With LINK=veth (needs ethtool) the server has a namespace of its own,
+# SERVER=nginx needs nginx. With LINK=veth (needs ethtool) the server has a separate namespace,
 # and each end of the link receives in a thread on its own side's core, as with network cards.
 #
 # What disturbs a shared host lasts for seconds: many short rounds say more than few long ones.

@@ -8,7 +8,7 @@
 #
 #   SECONDS_CONNECTIONS=600 SECONDS_UPLOADS=60 benches/memory.sh
 . "$(dirname "$0")/namespace.sh"
-# Ten thousand connections to one address need as many ports.
+# Ten thousand connections to one address need ten thousand ports.
 echo 1024 65535 > /proc/sys/net/ipv4/ip_local_port_range
 ulimit -n "$(ulimit -Hn)"
 

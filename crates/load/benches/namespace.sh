@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Sourced by the benchmarks beside it. Runs the one that sources it in a private network namespace
+# Sourced by the benchmarks of this folder. Runs the one that sources it in a private network namespace
 # (the rules of a host's firewall cost every packet; needs root), and gives it `bin` with the
 # examples of a build with the profile dist, a folder `scratch`, and `server`, a process that ends with it.
 set -euo pipefail

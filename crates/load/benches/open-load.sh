@@ -1,7 +1,7 @@
 #!/bin/bash
-# Open load at a Poisson rate on one core, against the null server on another: what was offered, what
-# was answered, and how late requests were sent. Exits with status 1 when a run of any reactor
-# responds not within 0.5 % of what was offered, or its send lag has a p99 above 200 us.
+# Open load at a Poisson rate on one core, against the null server on another: offered
+# requests, responses, and how late requests were sent. Exits with status 1 when a run of any reactor
+# does not respond within 0.5 % of what was offered, or its send lag has a p99 above 200 us.
 #
 # Runs in a private network namespace. Needs root for it, two cores, python3 and a build with the profile dist.
 #

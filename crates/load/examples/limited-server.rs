@@ -1,9 +1,9 @@
 //! A server whose limit is known: this number of workers, each of which takes the same time for
 //! every request, in the order of arrival. It sustains WORKERS / SERVICE requests per second.
 //!
-//! `limited-server ADDRESS WORKERS SERVICE_US`. The queue is reckoned, not worked: a request is
-//! answered when its worker would be done with it, so that a thread which wakes up late makes
-//! no other request late and the limit is exact. For benches/capacity.sh.
+//! `limited-server ADDRESS WORKERS SERVICE_US`. The queue is reckoned, not worked: the
+//! response to a request is sent when its worker would be done, so that a thread which wakes up
+//! late makes no other request late and the limit is exact. For benches/capacity.sh.
 
 #![expect(clippy::expect_used, reason = "an example may stop at any fault")]
 
@@ -28,7 +28,7 @@ fn main() {
     }
 }
 
-/// Answers one connection, whose requests fit one read each.
+/// Serves one connection, whose requests fit one read each.
 fn serve(mut stream: TcpStream, workers: &Workers, service: Duration) -> Option<()> {
     stream.set_nodelay(true).ok()?;
     let mut request = [0; 4096];

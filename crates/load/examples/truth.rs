@@ -30,7 +30,7 @@ const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 const SHARES: [f64; 6] = [0.5, 0.75, 0.9, 0.95, 0.99, 0.999];
 const SECONDS: u64 = 10;
 
-/// How long a server sleeps before a response, given the seconds since it began and its own
+/// How long a server sleeps before a response, given the seconds since it started and its own
 /// random bits.
 type Delay = fn(Duration, u64) -> Duration;
 
@@ -218,7 +218,7 @@ impl Server {
     }
 }
 
-/// How often a waiting server looks whether it is to stop.
+/// How often a waiting server checks whether it must stop.
 const LOOK: Duration = Duration::from_millis(10);
 
 fn serve(listener: &TcpListener, delay: Delay, stop: &AtomicBool) -> std::io::Result<Held> {

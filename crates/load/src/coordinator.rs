@@ -29,8 +29,8 @@ const ORDER: u64 = 0x0074_7572_6e73;
 /// Time between the command to open a window and its opening, so that every thread is there, ns.
 const LEAD_NS: u64 = 10_000_000;
 
-/// How far ahead an instant for the opening of a window may lie, ns; who waits for a later one
-/// waits because two clocks differ.
+/// How far ahead an instant for the opening of a window may lie, ns; a later one means
+/// that two clocks differ.
 const START_AHEAD_NS_MAX: u64 = 60_000_000_000;
 
 /// Carries out a spec from its first step to its last.
@@ -77,7 +77,7 @@ pub fn run(
             run_on(spec, nofile, Epoll::<true>::new, &context, go, emit)
         }
         ReactorChoice::Epoll => run_on(spec, nofile, Epoll::<false>::new, &context, go, emit),
-        // Tried here, so that a refusal has a message of its own.
+        // Tried here, so that a refusal has a separate message.
         ReactorChoice::UringRxTimestamps | ReactorChoice::Uring => {
             match Uring::<false>::new(endpoint) {
                 Ok(_) if spec.reactor == ReactorChoice::Uring => {
@@ -301,7 +301,7 @@ impl<'a> Coordinator<'a> {
     }
 
     /// Merges the slices of all threads as they end, until all threads are done with the step. Says
-    /// when it began where an instant was asked for.
+    /// when it started where an instant was asked for.
     fn gather(
         &mut self,
         step: usize,
@@ -404,7 +404,7 @@ fn start_ns(asked_ns: Option<u64>) -> Result<u64, LoadError> {
         let ahead_s = (at_ns - soon_ns) / 1_000_000_000;
         return Err(LoadError::Spec {
             message: format!(
-                "the window is to open {ahead_s} s from now by this machine's wall clock, and a \
+                "the window must open {ahead_s} s from now by this machine's wall clock, and a \
                  minute is the longest wait: the clock of the caller differs from it"
             ),
         });

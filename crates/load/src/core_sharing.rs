@@ -54,7 +54,7 @@ pub fn core_sharing(contender: &[usize], generator: &[usize]) -> Result<CoreShar
 
 fn no_cores() -> LoadError {
     LoadError::Spec {
-        message: "contender and load generator have no cores of their own".to_owned(),
+        message: "contender and load generator have no separate cores".to_owned(),
     }
 }
 
@@ -73,7 +73,7 @@ fn measure(contender: &[usize], generator: &[usize]) -> Result<Vec<Vec<Pair>>, L
         }
         let mut workers = Vec::new();
         for core in generator {
-            // Of its own channel, because it is not waited for in each window.
+            // From a separate channel, because it is not waited for in each window.
             let (report, pinned) = channel();
             let work = |number| (0, work_while(|| window.load(Ordering::Relaxed) == number));
             workers.push(start(scope, *core, report, work)?);
@@ -120,7 +120,7 @@ fn is_working(window: usize) -> bool {
 }
 
 /// Starts a thread on a core. It reports once when it is pinned, and then does its work for each
-/// window that it is told, until the sender of orders is gone.
+/// window that it receives, until the sender of orders is gone.
 fn start<'scope>(
     scope: &'scope Scope<'scope, '_>,
     core: usize,
@@ -171,14 +171,14 @@ fn speed_over(time: Duration) -> f64 {
 }
 
 /// How long the calling thread has waited for its core, which another thread had; zero where the
-/// kernel does not tell. Time that a hypervisor took is not in it, and so slows the loop down.
+/// kernel does not report it. Time that a hypervisor took is not in it, and so slows the loop down.
 fn waited() -> Duration {
     let times = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let waited = times.split_whitespace().nth(1);
     Duration::from_nanos(waited.and_then(|ns| ns.parse().ok()).unwrap_or_default())
 }
 
-/// Runs the loop as long as it is told and returns how often it got through it.
+/// Runs the loop while `goes_on` says so and returns how often it got through it.
 fn work_while(goes_on: impl Fn() -> bool) -> f64 {
     let mut blocks = 0;
     let mut chains = black_box([1u64; CHAINS]);

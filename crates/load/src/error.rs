@@ -1,4 +1,4 @@
-//! Why a load could not be generated at all.
+//! Errors because of which a load could not be generated at all.
 
 #[cfg(doc)]
 use bakeoff_model::load::LoadSpec;

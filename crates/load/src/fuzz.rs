@@ -50,7 +50,7 @@ pub fn response(data: &[u8]) {
                 Ok(Progress::More) => {}
                 Ok(Progress::Complete { rest }) => {
                     let (status, bytes) = (reader.response.status, reader.response.body_bytes);
-                    assert!(bytes <= whole.len() as u64, "a body larger than what came");
+                    assert!(bytes <= whole.len() as u64, "a body larger than the input");
                     let body = reader
                         .response
                         .captured()
@@ -153,7 +153,7 @@ pub fn http2(data: &[u8]) {
         let received = (0..4).map(|slot| client.response(slot).body_bytes);
         assert!(
             received.sum::<u64>() <= whole.len() as u64,
-            "a body larger than what came"
+            "a body larger than the input"
         );
         assert!(
             sent_bytes <= 600_000 + 4 * whole.len(),
@@ -206,7 +206,7 @@ pub fn websocket(data: &[u8]) {
         }
         assert!(
             client.response(0).body_bytes <= whole.len() as u64,
-            "more than what came"
+            "more than the input"
         );
         (all, sent(client.output(true)))
     };

@@ -56,7 +56,7 @@ pub(crate) fn interval(
     // A request whose variables a feed fills is intended when it is sent, as any of closed load.
     let intended = open_load || users && !(closed_load && spec.is_single_request());
     // Responses that end a connection have no next request in their slot, and the time of messages
-    // that carry their own does not begin with a request.
+    // that carry their own does not start with a request.
     let is_loop = match spec.target.protocol {
         Protocol::Websocket(websocket) => websocket.timestamp.is_none(),
         _ => !spec.keep_alive_off,

@@ -22,13 +22,13 @@ pub fn raise_nofile() -> u64 {
             current: limit.maximum,
             maximum: limit.maximum,
         };
-        // A refusal is not an error: the number that is returned tells.
+        // A refusal is not an error: the returned number shows it.
         let _ = setrlimit(Resource::Nofile, raised);
     }
     getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
 }
 
-/// Gives the calling thread a table of open files of its own, with the standard streams in it and
+/// Gives the calling thread a separate table of open files, with the standard streams in it and
 /// nothing else: in a table that threads share, each use of a file is counted in memory that they
 /// share too.
 pub(crate) fn own_files() {

@@ -2,7 +2,7 @@
 //! request. What has come is read from all connections before any gets a response, so that each
 //! kind of work
 //! finds its code in the cache. Bodies are read and thrown away; chunked ones are not understood.
-//! Generators are measured against it, so that their own cost and their ceiling show. It is no
+//! Generators are measured against it, so that their own cost and their ceiling show. It is not a
 //! contender and no backend: nothing may be compared with it.
 
 use std::io::{self, ErrorKind, Read as _, Write as _};
@@ -33,7 +33,7 @@ pub struct NullServer {
 }
 
 impl Default for NullServer {
-    /// 13 bytes ("Hello, World!" has as many) and no work.
+    /// 13 bytes (the length of "Hello, World!") and no work.
     fn default() -> Self {
         Self {
             body_bytes: 13,
@@ -53,7 +53,7 @@ struct Client {
 /// The bytes so far of a request that is not complete.
 #[derive(Debug, Default)]
 struct RequestCounter {
-    /// The beginning of its head.
+    /// The start of its head.
     head: Vec<u8>,
     /// Bytes of its body that are still to come.
     body_left: usize,

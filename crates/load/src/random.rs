@@ -6,7 +6,7 @@
 pub(crate) struct Random(u64);
 
 impl Random {
-    /// A generator that begins with `seed`.
+    /// A generator that starts with `seed`.
     pub(crate) fn new(seed: u64) -> Self {
         Self(seed)
     }

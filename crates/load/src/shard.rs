@@ -1,4 +1,4 @@
-//! Which thread of which part of a load this is.
+//! The place of a thread in a load: its index, and that of its part.
 
 use bakeoff_model::load::LoadPart;
 

@@ -47,7 +47,7 @@ impl From<StepCommand> for Go {
     }
 }
 
-/// Requests of a step that may still be begun, by whichever thread comes first.
+/// Requests of a step that may still be started, by whichever thread comes first.
 #[derive(Debug, Default)]
 pub(crate) struct Allowance(AtomicU64);
 
@@ -55,7 +55,7 @@ impl Allowance {
     const UNBOUNDED: u64 = u64::MAX;
 
     /// Allows a part of a step its share of the requests that the step has; of a step without a
-    /// bound as many as there is time for.
+    /// bound no limit but time.
     pub(crate) fn set(&self, step: &StepSpec, part: LoadPart) {
         let requests = match step.requests_max {
             0 => Self::UNBOUNDED,

@@ -13,7 +13,7 @@ pub(crate) struct Tally {
     pub(crate) side: u32,
     /// Index of the slice in its step.
     pub(crate) slice: u32,
-    /// When the slice began, monotonic ns.
+    /// When the slice started, monotonic ns.
     pub(crate) start_ns: u64,
     /// When the slice ended, monotonic ns.
     pub(crate) end_ns: u64,
@@ -35,7 +35,7 @@ pub(crate) struct Tally {
     pub(crate) censored: Histogram,
     /// Requests that were due.
     pub(crate) offered: u64,
-    /// Open connections when the slice began.
+    /// Open connections when the slice started.
     pub(crate) established: u32,
     /// Requests that these could have in flight then.
     pub(crate) in_flight_max: u32,
@@ -70,7 +70,7 @@ pub(crate) struct Tally {
 pub(crate) struct TurnTally {
     /// The block that it belongs to.
     pub(crate) block: u64,
-    /// When it began, monotonic ns.
+    /// When it started, monotonic ns.
     pub(crate) start_ns: u64,
     /// When no request was sent any more, monotonic ns.
     pub(crate) until_ns: u64,
@@ -97,7 +97,7 @@ impl TurnTally {
         self.others_cpu_ns += other.others_cpu_ns;
     }
 
-    /// The turn as files show it, in a slice that began at `slice_ns`.
+    /// The turn as files show it, in a slice that started at `slice_ns`.
     pub(crate) fn count(&self, slice_ns: u64) -> TurnCount {
         TurnCount {
             block: self.block,
@@ -130,7 +130,7 @@ pub(crate) struct Failure<'a> {
     pub(crate) message: &'a str,
     /// Its index; `None` where none was chosen yet.
     pub(crate) request: Option<usize>,
-    /// From the send, or the beginning of the connection attempt, ns.
+    /// From the send, or the start of the connection attempt, ns.
     pub(crate) age_ns: u64,
     /// From when it was due, ns; the same as its age in closed load.
     pub(crate) response_ns: u64,

@@ -53,7 +53,7 @@ impl<'a> LoadTarget<'a> {
 /// How the targets are reached, and what the threads share.
 pub(crate) struct RunContext<'a> {
     pub(crate) sides: Vec<LoadTarget<'a>>,
-    /// Users of the scenario that began.
+    /// Users of the scenario that started.
     pub(crate) begun: Arc<AtomicU64>,
     pub(crate) allowance: Arc<Allowance>,
     pub(crate) stop: Stop,

@@ -1,4 +1,4 @@
-//! Backends of a suite: which ones, how the replay backend answers, and what their databases must
+//! Backends of a suite: which ones, how the replay backend responds, and what their databases must
 //! have.
 
 use schemars::JsonSchema;
@@ -14,13 +14,13 @@ pub struct BackendSpec {
     pub name: BackendName,
     /// Folder of its data or recordings, relative to the suite.
     pub data: Option<String>,
-    /// How the replay backend answers.
+    /// How the replay backend responds.
     pub settings: ReplaySettings,
     /// Rows that must be in a contender's database after a run.
     pub rows: Vec<Rows>,
 }
 
-/// How the replay backend answers; nothing of it is said of others.
+/// How the replay backend responds; nothing of it is said of others.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ReplaySettings {
     /// How long it holds its responses back.
@@ -34,7 +34,7 @@ pub struct ReplaySettings {
     /// Whether it compresses responses for clients that accept gzip.
     #[serde(rename = "backend_gzip", default, skip_serializing_if = "is_false")]
     pub gzip: bool,
-    /// Requests that it works on at a time; further ones are answered 429.
+    /// Requests that it works on at a time; further ones get a 429.
     #[serde(
         rename = "backend_queue",
         default,

@@ -15,7 +15,7 @@ use crate::text_enum::text_enum;
 /// The question of a benchmark of kind `capacity`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Capacity {
-    /// The objectives; each has a capacity of its own.
+    /// The objectives; each has its own capacity.
     pub slos: Vec<Slo>,
     /// Between which rates it is looked for, requests per second; by what a closed load gets when
     /// absent.
@@ -69,7 +69,7 @@ impl Capacity {
     /// How many trials' time a rate is held to confirm it.
     const CONFIRMATION_TRIALS: u32 = 4;
 
-    /// The closed load before the search, which tells where to begin.
+    /// The closed load before the search, which sets where it starts.
     #[must_use]
     pub fn closed_step(&self) -> Step {
         Step {

@@ -1,4 +1,4 @@
-//! Functional checks as data, and their evaluation against an answer. Pure: fetching the answer
+//! Functional checks as data, and their evaluation against a response. Pure: fetching it
 //! is the caller's business.
 
 use std::collections::BTreeMap;
@@ -61,7 +61,7 @@ pub struct Expect {
     pub body: Option<String>,
     /// The body has this many bytes.
     pub body_bytes: Option<u64>,
-    /// At least one of these holds; empty = nothing is asked. For answers of several right kinds.
+    /// At least one of these holds; empty = nothing is asked. For responses of several right kinds.
     pub any_of: Vec<Expect>,
 }
 
@@ -89,7 +89,7 @@ pub enum CheckOutcome {
         /// The failing assertion: expected and found.
         assertion: String,
     },
-    /// No answer.
+    /// No response.
     ConnErr {
         /// Why.
         message: String,
@@ -124,7 +124,7 @@ impl Expect {
             + texts
     }
 
-    /// Holds the answer against every expectation, cheapest first.
+    /// Checks the response against every expectation, cheapest first.
     ///
     /// # Errors
     /// The first assertion that does not hold: what was expected and what was found.
@@ -355,7 +355,7 @@ fn equal(found: &Value, expected: &Value) -> bool {
     }
 }
 
-/// The beginning of a body for a message.
+/// The start of a body for a message.
 fn shown(body: &[u8]) -> String {
     const SHOWN_CHARS: usize = 120;
     if body.is_empty() {

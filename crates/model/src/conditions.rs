@@ -1,4 +1,4 @@
-//! Under which conditions a run is made: what starts the contender, what limits it, what it calls,
+//! The conditions of a run: what starts the contender, what limits it, what it calls,
 //! which path its traffic takes. Files and people see each as one word or phrase.
 
 use std::fmt;
@@ -11,7 +11,7 @@ use crate::text_enum::text_enum;
 text_enum! {
     /// The runtime that starts and stops contenders.
     "runtime" RuntimeKind {
-        /// Local processes, each in a cgroup of its own.
+        /// Local processes, each in a separate cgroup.
         Process = "process",
         /// Containers of a Docker engine.
         Docker = "docker",
@@ -27,7 +27,7 @@ text_enum! {
     "backend" BackendName {
         /// Nothing.
         None = "none",
-        /// Recorded exchanges of a real backend, answered from memory.
+        /// Recorded exchanges of a real backend, replayed from memory.
         Replay = "replay",
         /// A real Elasticsearch.
         Elasticsearch = "elasticsearch",

@@ -75,7 +75,7 @@ pub struct CpuParts {
 
 impl CpuParts {
     /// Returns the CPU time between two readings; `None` where threads or CPU time were not read.
-    /// What a thread used before it ended is gone from the later reading, so a part can be too
+    /// CPU time of a thread that has ended is gone from the later reading, so a part can be too
     /// small.
     #[must_use]
     pub fn between(before: &ResourceSample, after: &ResourceSample) -> Option<Self> {

@@ -31,7 +31,7 @@ pub struct DatabaseUrl {
 pub struct DatabaseUrlError(String);
 
 impl DatabaseUrl {
-    /// Who logs in.
+    /// The user that logs in.
     #[must_use]
     pub fn user(&self) -> &str {
         &self.user

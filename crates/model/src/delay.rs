@@ -1,4 +1,4 @@
-//! How long the replay backend holds its responses back.
+//! The delay of the replay backend's responses.
 
 use std::fmt;
 use std::str::FromStr;
@@ -72,7 +72,7 @@ fn log_normal(parameters: &str) -> Result<Delay, Problem> {
     let median = duration(median)?;
     match sigma.trim().parse::<f64>() {
         Ok(sigma) if sigma > 0.0 && sigma <= SIGMA_MAX => Ok(Delay::LogNormal { median, sigma }),
-        _ => Err(format!("{sigma:?} is no sigma: a number above 0, up to {SIGMA_MAX}").into()),
+        _ => Err(format!("{sigma:?} is not a sigma: a number above 0, up to {SIGMA_MAX}").into()),
     }
 }
 

@@ -20,7 +20,7 @@ pub struct Dependency {
     pub port: Option<u16>,
     /// Files and folders of this host that a container can read.
     pub volumes: Vec<Volume>,
-    /// The path that must answer before contenders start; `None` where connections suffice.
+    /// The path that must respond before contenders start; `None` where connections suffice.
     pub ready_path: Option<String>,
     /// How long it may take until it is ready.
     pub start_timeout: Duration,

@@ -1,4 +1,4 @@
-//! What is wrong with a file that a person wrote: all of it at once, each with the text that it is
+//! Mistakes in a file that a person wrote: all of them at once, each with the text that it is
 //! about.
 
 use std::fmt;

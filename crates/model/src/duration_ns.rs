@@ -39,7 +39,7 @@ pub fn serialize<S: Serializer>(duration: &Duration, serializer: S) -> Result<S:
 /// For `#[serde(with)]`.
 ///
 /// # Errors
-/// What is there is no duration.
+/// The value is not a duration.
 pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
     Written::deserialize(deserializer).map(Duration::from)
 }
@@ -66,7 +66,7 @@ pub mod option {
     /// For `#[serde(with)]`.
     ///
     /// # Errors
-    /// What is there is no duration.
+    /// The value is not a duration.
     pub fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Option<Duration>, D::Error> {

@@ -1,4 +1,4 @@
-//! Why something ended before its time: a build, a start, a check, a load. One type for all of
+//! Reasons for an early end: a build, a start, a check, a load. One type for all of
 //! them, so that no reader has to parse sentences to know where it happened.
 
 use std::fmt;
@@ -16,7 +16,7 @@ text_enum! {
         Build = "build",
         /// A part of the work of its requests is measured alone.
         Probe = "probe",
-        /// Lifecycle checks, with instances of their own.
+        /// Lifecycle checks, with separate instances.
         Lifecycle = "lifecycle",
         /// The contender is started.
         Start = "start",

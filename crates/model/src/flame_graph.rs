@@ -1,4 +1,4 @@
-//! Where contenders spend their CPU time, as far as that was sampled.
+//! The CPU time of contenders by function, as far as that was sampled.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! Which part of a service its CPU time belongs to, by the functions that samples of its stacks
-//! show: the kernel, parsing, JSON, the framework, its own code.
+//! Layers: the parts of a service to which its CPU time belongs, by the functions that samples of
+//! its stacks show: the kernel, parsing, JSON, the framework, its own code.
 
 use std::collections::BTreeMap;
 
@@ -152,7 +152,7 @@ impl LayerRules {
     /// Rules of a suite, asked before those that come with bakeoff.
     ///
     /// # Errors
-    /// Says what is no rule.
+    /// A sentence about the text that is not a rule.
     pub fn with(text: &str) -> Result<Self, Problem> {
         let mut own = Self::parse(text)?;
         own.rules.extend(Self::built_in().rules);

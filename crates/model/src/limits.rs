@@ -14,7 +14,7 @@ pub struct Limits {
 
 impl Limits {
     /// The CPU quota to enforce on a group that is pinned to this number of cores (0: to none).
-    /// Cores that are as many as the quota already are that limit; a quota beside them only stalls,
+    /// Cores as many as the quota already are that limit; a quota in addition only stalls,
     /// when the kernel's accounting by periods runs ahead of the clock.
     #[must_use]
     pub fn quota(&self, pinned: usize) -> Option<f64> {

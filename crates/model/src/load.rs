@@ -42,8 +42,8 @@ pub struct LoadSpec {
     pub further_targets: Vec<Target>,
     /// The requests; each connection goes through them in turn, starting at its own offset.
     pub requests: Vec<RequestSpec>,
-    /// Makes the requests a scenario: each connection is a user who goes through them in order, or
-    /// has as many users as requests in flight.
+    /// Makes the requests a scenario: each connection is a user that goes through them in order, or
+    /// has a user for each request in flight.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scenario: Option<Scenario>,
     /// The steps, in order.
@@ -56,14 +56,14 @@ pub struct LoadSpec {
     pub cores: Vec<usize>,
     /// Time allowed for a connection to be established, ns.
     pub timeout_connect_ns: u64,
-    /// Time allowed from the send to the end of the answer, ns.
+    /// Time allowed from the send to the end of the response, ns.
     pub timeout_answer_ns: u64,
     /// Length of a recorded slice of a step, ns; a step shorter than it is one slice.
     pub slice_ns: u64,
     /// Seed of every random choice.
     #[serde(default)]
     pub seed: u64,
-    /// Check the whole body of one answer in this many (1 = every one, 0 = none).
+    /// Check the whole body of one response in this many (1 = every one, 0 = none).
     #[serde(default)]
     pub check_body_every: u32,
     /// Wait for a line on standard input after each [`LoadEvent::Ready`] before the window opens,
@@ -77,7 +77,7 @@ pub struct LoadSpec {
     /// Which kernel interface carries the traffic.
     #[serde(default)]
     pub reactor: ReactorChoice,
-    /// Close every connection after its answer.
+    /// Close every connection after its response.
     #[serde(default)]
     pub keep_alive_off: bool,
     /// Requests in flight at the same time on each connection: concurrent streams of HTTP/2,
@@ -168,7 +168,7 @@ pub struct WebSocket {
     /// Messages after which a connection is closed and reopened; 0 = no bound.
     pub messages: u32,
     /// Each message begins with the instant of its sending, decimal digits of this unit since the
-    /// Unix epoch, after anything that is no digit: its service time runs from there. Both sides
+    /// Unix epoch, after anything that is not a digit: its service time runs from there. Both sides
     /// must share a clock.
     pub timestamp: Option<TimeUnit>,
 }
@@ -279,7 +279,7 @@ pub enum Pace {
         to_per_s: f64,
     },
     /// As the users of a scenario arrive and go on; the step ends when the last one is done.
-    /// Without this pace all users are there at once and begin again until the step ends.
+    /// Without this pace all users are there at once and start again until the step ends.
     Users {
         /// Time within which the users arrive, at equal distances; 0 = all at once.
         arrive_ns: u64,
@@ -319,7 +319,7 @@ pub struct LoadInterval {
     pub step: usize,
     /// Index of the slice in its step.
     pub slice: u32,
-    /// When the slice began, monotonic ns.
+    /// When the slice started, monotonic ns.
     pub start_ns: u64,
     /// When the slice ended, monotonic ns.
     pub end_ns: u64,
@@ -327,10 +327,10 @@ pub struct LoadInterval {
     pub requests: u64,
     /// Failed requests by class; classes without one are absent.
     pub errors: BTreeMap<ErrorClass, ErrorCount>,
-    /// From the real send to the end of the answer, successful requests.
+    /// From the real send to the end of the response, successful requests.
     pub service_time: Histogram,
-    /// From the real send to the first byte of the answer's body, successful requests; absent where
-    /// every answer came whole, so that it is the service time, and in turns.
+    /// From the real send to the first byte of the response's body, successful requests; absent
+    /// where every response came whole, so that it is the service time, and in turns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_byte: Option<Histogram>,
     /// From the intended send, successful requests; open load and scenarios only, and in closed
@@ -346,7 +346,7 @@ pub struct LoadInterval {
     /// Requests that should have been sent by the schedule; open load only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offered: Option<u64>,
-    /// Ages of requests without an answer at the end of the step ("at least this long"), ns.
+    /// Ages of requests without a response at the end of the step ("at least this long"), ns.
     /// Timed-out requests are here too.
     pub censored: Histogram,
     /// The connections.
@@ -355,13 +355,13 @@ pub struct LoadInterval {
     pub sent_bytes: u64,
     /// Bytes received.
     pub received_bytes: u64,
-    /// From an answer to the next request in its place, summed over the requests that have one
+    /// From a response to the next request in its place, summed over the requests that have one
     /// before them, ns: the load generator's share of a closed loop. Closed load over connections
     /// that are kept only; not in scenarios with pauses, and not of messages that carry their own
     /// time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turnaround_ns: Option<u64>,
-    /// Time in which connections were being opened again, or by users who arrived, handshakes
+    /// Time in which connections were being opened again, or by users that arrived, handshakes
     /// included, summed over those that came to be open in the slice, ns; absent in records of
     /// format 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -461,7 +461,7 @@ pub enum LoadEvent {
     Began {
         /// The step.
         step: usize,
-        /// When the last thread began, monotonic ns.
+        /// When the last thread started, monotonic ns.
         at_ns: u64,
         /// The same instant on the wall clock, ns since the Unix epoch.
         unix_ns: u64,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::names;
 
-/// Where contenders tell their metrics, and which of them are recorded.
+/// Where contenders report their metrics, and which of them are recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OwnMetrics {
     /// Path and query on the contender's port.
@@ -74,7 +74,7 @@ pub enum MetricValues {
 }
 
 impl MetricSeries {
-    /// Returns how much a counter grew; `None` of a gauge, and of a counter that began anew.
+    /// Returns how much a counter grew; `None` of a gauge, and of a counter that started anew.
     #[must_use]
     pub fn growth(&self) -> Option<f64> {
         match self.values {

@@ -114,7 +114,7 @@ pub(crate) fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
         .map(|(_, other)| other)
 }
 
-/// Likeness of two names, 0 to 1. Jaro and Winkler's favours a shared beginning, as abbreviations
+/// Likeness of two names, 0 to 1. Jaro and Winkler's favours a shared prefix, as abbreviations
 /// have, but misses one slip in a short name, so that counts apart.
 fn likeness(left: &str, right: &str) -> f64 {
     const ONE_SLIP: f64 = 0.9;

@@ -1,4 +1,4 @@
-//! Which part of a run was on which node of a cluster, or on which host. Parts of one node share
+//! The nodes of a cluster, or hosts, on which the parts of a run were. Parts of one node share
 //! its cores.
 
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ pub struct Nodes {
     /// Cores of each of these nodes.
     #[serde(default)]
     pub cores: BTreeMap<String, usize>,
-    /// The wall clocks of other hosts that were reached by SSH, as they were at the beginning of
+    /// The wall clocks of other hosts that were reached by SSH, as they were at the start of
     /// the session; absent where there are none.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub clocks: BTreeMap<String, ClockOffset>,
@@ -101,7 +101,7 @@ impl Nodes {
 pub struct PodStart {
     /// Until the cluster had chosen its node, as seen within 50 ms.
     pub scheduled_ns: u64,
-    /// Until the node had begun to make it.
+    /// Until the node had started to make it.
     pub taken_ns: u64,
     /// How long the node pulled its image, 0 where it had it; absent where the cluster does not
     /// say.

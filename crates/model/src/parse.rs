@@ -189,7 +189,7 @@ fn contenders(sources: &[(String, SourceFile)]) -> (Vec<Reading<'_>>, Vec<Conten
 
 /// SHA-256 over `suite.toml` and the checks, each with its file name and length, so that moving a
 /// suite keeps its digest and moving text between files does not. Contenders are left out: their
-/// artifacts have digests of their own, and a new contender must not part old results from new.
+/// artifacts have separate digests, and a new contender must not part old results from new.
 fn digest(suite: &SourceFile, checks: &[&SourceFile]) -> String {
     let mut hash = Sha256::new();
     for source in std::iter::once(&suite).chain(checks) {

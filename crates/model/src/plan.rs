@@ -201,7 +201,7 @@ impl PlannedRun {
         case_label(&self.contender, &self.parameters) + control
     }
 
-    /// Whether a pilot decides if it is made: cold starts have a number of their own.
+    /// Whether a pilot decides if it is made: cold starts have a separate number.
     #[must_use]
     pub fn is_decided(&self) -> bool {
         self.kind != RunKind::Startup
@@ -281,7 +281,7 @@ pub struct PlanOptions {
     pub contenders: Vec<String>,
     /// Parameter -> the values it takes; parameters that are not named take all of theirs.
     pub parameters: BTreeMap<String, Vec<String>>,
-    /// Contenders that take part with these parameters only, beside `contenders`.
+    /// Contenders that take part with these parameters only, in addition to `contenders`.
     pub cases: Vec<ChosenCase>,
     /// Globs of benchmarks; empty = all.
     pub benchmarks: Vec<String>,
@@ -318,7 +318,7 @@ impl ChosenCase {
 }
 
 /// Plans a session: repetition by repetition, and inside each all cases in an order drawn from
-/// the seed, so that no contender always runs first or beside the same neighbour. The same suite,
+/// the seed, so that no contender always runs first or next to the same neighbour. The same suite,
 /// options and seed give the same plan in every version; more repetitions only add to its end.
 ///
 /// # Errors

@@ -1,5 +1,5 @@
-//! What others have published about the same workloads, and what they claim. It is shown beside
-//! our results and compared with them, and never becomes one of them.
+//! Results that others have published about the same workloads, and their claims. Shown next to
+//! our results and compared with them, never part of them.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ pub struct Source {
     pub name: String,
     /// Its title.
     pub title: String,
-    /// Who wrote it.
+    /// Its author.
     pub author: String,
     /// When, as text.
     pub date: String,
@@ -37,7 +37,7 @@ pub struct Source {
     pub conditions: String,
 }
 
-/// The published figures of one system. Figures that were not are absent.
+/// The published values of one system. Values that were not published are absent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PublishedResult {
     /// Name of the source.
@@ -60,7 +60,7 @@ pub struct PublishedResult {
     pub errors: BTreeMap<u32, u64>,
     /// Highest throughput and the connections at which it was reached.
     pub peak: Option<(f64, u32)>,
-    /// Seconds until the first answer.
+    /// Seconds until the first response.
     pub startup_s: Option<f64>,
     /// High-water mark of memory before the load, MiB.
     pub memory_start_mib: Option<f64>,
@@ -75,7 +75,7 @@ pub struct PublishedResult {
 pub struct Claim {
     /// The claim, as a person reads it.
     pub text: String,
-    /// The sentence of the source; absent where its figure says it.
+    /// The sentence of the source; absent where its value says it.
     pub quote: Option<String>,
     /// Name of the source.
     pub source: String,
@@ -83,9 +83,9 @@ pub struct Claim {
     pub benchmark: String,
     /// The benchmark of the lower half of a ratio, where it is another.
     pub second_benchmark: Option<String>,
-    /// The figure that it is about.
+    /// Its metric.
     pub metric: Metric,
-    /// Connections at which the figure is read, where it has to be said.
+    /// Connections at which the metric is read, where it has to be said.
     pub at: Option<u32>,
     /// The same for the lower half of a ratio, where it is another.
     pub second_at: Option<u32>,
@@ -132,7 +132,7 @@ impl LimitKind {
 /// `contenders` may be globs.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ClaimTest {
-    /// The ratio of two contenders' figures.
+    /// The ratio of two contenders' values.
     Ratio {
         /// Above the line.
         first: String,
@@ -141,7 +141,7 @@ pub enum ClaimTest {
         /// The expected value.
         expected: Expected,
     },
-    /// A contender's figure.
+    /// A contender's value.
     Value {
         /// The contender.
         contender: String,
@@ -169,12 +169,12 @@ pub enum ClaimTest {
     },
 }
 
-/// The expected value of a ratio or a figure.
+/// The expected value of a ratio or a metric.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Expected {
     /// Within the source's own bounds.
     Within(Bounds),
-    /// As large as the source found it, as far as the runs can tell.
+    /// As large as the source found it, within the interval of the runs.
     About(f64),
     /// 1, up to what the report takes for relevant: the contenders are equivalent. Ratios only.
     Equal,
@@ -212,9 +212,9 @@ pub enum Metric {
     /// Share of the time under load in which the garbage collector did not pause the contender,
     /// 0 to 1.
     GcThroughput,
-    /// Seconds from the program's beginning to the first answer.
+    /// Seconds from the program's start to the first response.
     StartUp,
-    /// CPU seconds up to the end of the warm-up steps, start-up included, beyond what as many
+    /// CPU seconds up to the end of the warm-up steps, start-up included, beyond what equally many
     /// requests cost later: compiling, and running what is not compiled yet.
     WarmUpCpu,
     /// The contender is killed for memory when this number of connections is open.
@@ -224,7 +224,7 @@ pub enum Metric {
 }
 
 impl Metric {
-    /// Whether a higher figure is the better one.
+    /// Whether a higher value is the better one.
     #[must_use]
     pub fn higher_is_better(self) -> bool {
         matches!(
@@ -233,13 +233,13 @@ impl Metric {
         )
     }
 
-    /// Whether it is something that happens, and no figure.
+    /// Whether it is something that happens, not a value.
     #[must_use]
     pub fn is_event(self) -> bool {
         matches!(self, Self::KilledForMemory | Self::ConnectionsUnserved)
     }
 
-    /// The figure as a person says it, with its unit: `requests/s at the peak`.
+    /// The metric in words, with its unit: `requests/s at the peak`.
     #[must_use]
     pub fn describe(self, at: Option<u32>) -> String {
         let at = at.map_or_else(String::new, |at| format!(" at {at} connections"));

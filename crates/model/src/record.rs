@@ -42,7 +42,7 @@ pub const FORMAT: u32 = 2;
 pub enum Record {
     /// The first line: what is about to run, on what.
     Begin(Box<Begin>),
-    /// The contender gave its first valid answer.
+    /// The contender gave its first valid response.
     Started(Startup),
     /// A part of the work of requests was measured alone.
     Probe(ProbeRecord),
@@ -83,7 +83,7 @@ pub struct Begin {
     pub runtime: RuntimeKind,
     /// The backend.
     pub backend: BackendName,
-    /// How the replay backend answered.
+    /// How the replay backend responded.
     #[serde(flatten)]
     pub backend_settings: ReplaySettings,
     /// `HOST:PORT` of a backend that bakeoff did not start.
@@ -91,15 +91,15 @@ pub struct Begin {
     pub backend_at: Option<String>,
     /// Wall clock, RFC 3339 in UTC.
     pub at: String,
-    /// When the sitting began in which it was measured, the same way: one program measures a
-    /// sitting, and `--resume` begins another. Absent in records of before 2026-11-25.
+    /// When the sitting started in which it was measured, the same way: one program measures a
+    /// sitting, and `--resume` starts another. Absent in records of before 2026-11-25.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sitting: Option<String>,
     /// One line about the contender, for reports.
     pub describe: String,
     /// Its language.
     pub language: String,
-    /// Caveat that the report shows beside the numbers.
+    /// Caveat that the report shows next to the numbers.
     pub note: Option<String>,
     /// The contender of which the report states its numbers as a share; absent where it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -152,13 +152,13 @@ pub struct Cores {
 pub struct Startup {
     /// Until the process or container existed, ready to execute.
     pub created_ns: u64,
-    /// Until the contender's own program began.
+    /// Until the contender's own program started.
     pub executed_ns: u64,
     /// Until a connection was accepted.
     pub listened_ns: u64,
-    /// Until the first valid answer was complete.
+    /// Until the first valid response was complete.
     pub answered_ns: u64,
-    /// The figure to quote: from the program's beginning to the first valid answer, ns.
+    /// The value to quote: from the program's start to the first valid response, ns.
     pub startup_ns: u64,
     /// Resources at that moment.
     pub resources: ResourceSample,
@@ -203,7 +203,7 @@ pub struct CheckRecord {
 text_enum! {
     /// When the resources are read outside the load.
     "moment" Moment {
-        /// Right after the first valid answer.
+        /// Right after the first valid response.
         Started = "started",
         /// After the functional checks.
         Checked = "checked",
@@ -255,11 +255,11 @@ pub struct IntervalRecord {
     pub latency_rate_per_s: Option<f64>,
     /// The counts of the load generator.
     pub load: LoadInterval,
-    /// The contender at the beginning of the slice.
+    /// The contender at the start of the slice.
     pub contender_before: Option<ResourceSample>,
     /// The contender at its end.
     pub contender_after: Option<ResourceSample>,
-    /// The backend at the beginning.
+    /// The backend at the start.
     pub backend_before: Option<ResourceSample>,
     /// The backend at the end.
     pub backend_after: Option<ResourceSample>,
@@ -281,7 +281,7 @@ pub struct EndRecord {
     pub at: String,
     /// How it ended.
     pub outcome: Outcome,
-    /// Connections of the last step that was begun.
+    /// Connections of the last step that was started.
     pub last_connections: Option<Connections>,
     /// Notes for the reader: unknown backend requests, warnings.
     #[serde(default)]
@@ -338,7 +338,7 @@ pub struct RunRecords {
 pub struct Results {
     /// The runs in the order in which they were made.
     pub runs: Vec<RunRecords>,
-    /// Text of `notes.md` beside the results.
+    /// Text of `notes.md` in the folder of the results.
     pub notes: Option<String>,
     /// Analysis text of the suite.
     pub analysis: Option<String>,
@@ -365,7 +365,7 @@ pub struct Results {
     pub runs_decision: Option<RunsDecision>,
 }
 
-/// How a qualification round ended, as the round that it feeds was told.
+/// The result of a qualification round, as passed to the round that it feeds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Qualification {
     /// The round.
@@ -376,7 +376,7 @@ pub struct Qualification {
     pub benchmark: String,
     /// The winner; `None` when no case could win.
     pub winner: Option<ChosenCase>,
-    /// Why: figures with their intervals, ties, and what speaks against it. Sentences.
+    /// Why: values with their intervals, ties, and what speaks against it. Sentences.
     pub reasons: Vec<String>,
     /// The round's results folder, relative to this one; empty for this round itself, and for one
     /// that was not run.

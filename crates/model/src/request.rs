@@ -25,17 +25,18 @@ pub struct RequestSpec {
     pub method: String,
     /// Path and query.
     pub path: String,
-    /// Headers beside `Host` and `Content-Length`, in order.
+    /// Headers besides `Host` and `Content-Length`, in order.
     #[serde(default)]
     pub headers: Vec<(String, String)>,
     /// The body.
     #[serde(default)]
     pub body: Body,
-    /// The expected response. The status is checked on every answer, the rest on the sampled share;
-    /// without an expectation 2xx and 3xx are right.
+    /// The expected response. The status is checked on every response, the rest on the sampled
+    /// share; without an expectation 2xx and 3xx are right.
     #[serde(default)]
     pub expect: Option<Expect>,
-    /// The body of every right answer is as long as that of the first, which is checked completely.
+    /// The body of every right response is as long as that of the first, which is checked
+    /// completely.
     #[serde(default, skip_serializing_if = "is_false")]
     pub same_length: bool,
     /// The response is a stream of server-sent events, and complete with this many; without a
@@ -45,10 +46,10 @@ pub struct RequestSpec {
     /// How often this request is sent relative to the others.
     #[serde(default = "one")]
     pub weight: u32,
-    /// How long a user waits after the answer; scenarios only.
+    /// How long a user waits after the response; scenarios only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pause: Option<Pause>,
-    /// Variables that get their values from the answer; scenarios only.
+    /// Variables that get their values from the response; scenarios only.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub extract: BTreeMap<String, Extract>,
 }

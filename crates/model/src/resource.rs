@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::load::CpuTime;
 
-/// One reading. A figure that the host cannot give is absent, never zero.
+/// One reading. A value that the host cannot give is absent, never zero.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ResourceSample {
     /// When it was read, monotonic ns.
@@ -29,7 +29,7 @@ pub struct ResourceSample {
     /// Context switches so far, of live threads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context_switches: Option<ContextSwitches>,
-    /// Network bytes so far, where the group has a network of its own.
+    /// Network bytes so far, where the group has a separate network.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<Network>,
     /// The TCP counters so far of the group's network namespace; absent in records of format 1.
@@ -41,7 +41,7 @@ pub struct ResourceSample {
     /// Counters of a HotSpot JVM, from its hsperfdata file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jvm: Option<Jvm>,
-    /// Requests that it answered so far; of backends that count them.
+    /// Requests that it responded to so far; of backends that count them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requests: Option<u64>,
     /// Lines that it wrote to its output so far.
@@ -169,7 +169,7 @@ pub struct GcLog {
     pub collector: String,
     /// The pauses in order.
     pub pauses: Vec<GcPause>,
-    /// Pauses that came after so many that they are not in the list.
+    /// Number of later pauses, which did not fit into the list.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub left_out: u64,
     /// Their time, ns.
@@ -185,7 +185,7 @@ fn is_zero(number: &u64) -> bool {
 /// One pause of a garbage collector.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct GcPause {
-    /// When it was logged, since the JVM began, ns.
+    /// When it was logged, since the JVM started, ns.
     pub at_ns: u64,
     /// How long the program was paused, ns.
     pub pause_ns: u64,

@@ -1,4 +1,4 @@
-//! How many runs a profile asks for: a number, or as many as it takes to find a difference,
+//! The runs that a profile asks for: a number, or enough to find a difference,
 //! which is decided once, after a pilot.
 
 use std::time::Duration;
@@ -20,7 +20,7 @@ pub const DIFFERENCE_MIN: f64 = 0.03;
 pub enum Runs {
     /// A fixed number.
     Fixed(u32),
-    /// As many as a pilot finds necessary.
+    /// The number that a pilot finds necessary.
     Until(RunsUntil),
 }
 
@@ -44,7 +44,7 @@ impl Runs {
     }
 }
 
-/// As many runs as find a difference, within bounds.
+/// Enough runs to find a difference, within bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RunsUntil {
@@ -69,7 +69,7 @@ pub struct RunsUntil {
 }
 
 impl RunsUntil {
-    /// As many as decide every pair of contenders, or every condition on head and base.
+    /// Enough to decide every pair of contenders, or every condition on head and base.
     #[must_use]
     pub fn sure(at_most: u32, within: Option<Duration>) -> Self {
         Self {

@@ -11,11 +11,11 @@ use crate::json_path::JsonPath;
 use crate::pattern::Pattern;
 
 /// The rules that make the requests of a load a scenario: each user goes through all of them in
-/// order, on a separate connection, and begins anew as another user.
+/// order, on a separate connection, and starts anew as another user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Scenario {
-    /// Where variables get their values each time a user begins.
+    /// Where variables get their values each time a user starts.
     #[serde(default)]
     pub feeds: Vec<Feed>,
     /// Users send back the cookies they were given. Paths, domains and dates of cookies do not
@@ -49,7 +49,7 @@ pub enum AfterFailure {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Connect {
-    /// All of them before a step begins; each serves one user after the other.
+    /// All of them before a step starts; each serves one user after the other.
     #[default]
     BeforeStep,
     /// Each by its user, for the first request: connecting is a part of that request's response
@@ -65,7 +65,7 @@ impl Connect {
     }
 }
 
-/// Where variables get their values each time a user begins.
+/// Where variables get their values each time a user starts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Feed {
@@ -89,7 +89,7 @@ pub enum Feed {
         variable: String,
         /// The first number.
         from: u64,
-        /// The last number, after which it begins again; without one it goes on.
+        /// The last number, after which it starts again; without one it goes on.
         #[serde(default)]
         to: Option<u64>,
     },
@@ -133,7 +133,7 @@ impl Feed {
     }
 }
 
-/// How long a user waits after an answer, each length as likely as the others, ns.
+/// How long a user waits after a response, each length as likely as the others, ns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Pause {
@@ -143,7 +143,7 @@ pub struct Pause {
     pub max_ns: u64,
 }
 
-/// Where in an answer a variable gets its value.
+/// Where in a response a variable gets its value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Extract {
@@ -280,7 +280,7 @@ pub fn read_csv(text: &str, variables: &[String]) -> Result<Vec<Vec<String>>, Pr
     Ok(rows)
 }
 
-/// Cells of each row that is not empty, with the line on which it begins.
+/// Cells of each row that is not empty, with the line on which it starts.
 fn csv_rows(text: &str) -> Result<Vec<(usize, Vec<String>)>, Problem> {
     let mut rows = Vec::new();
     let mut cells = Vec::new();

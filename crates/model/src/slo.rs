@@ -157,7 +157,7 @@ fn bound(text: &str) -> Result<Bound, Problem> {
     let Some((name, limit)) = text.split_once("<=") else {
         return Err(match text.contains(['<', '>', '=']) {
             true => format!("{text:?} has another sign than `<=`").into(),
-            false => format!("{text:?} is no bound: it has no `<=`").into(),
+            false => format!("{text:?} is not a bound: it has no `<=`").into(),
         });
     };
     let (name, limit) = (name.trim(), limit.trim());
@@ -172,7 +172,7 @@ fn bound(text: &str) -> Result<Bound, Problem> {
     };
     let at_most = match figure {
         SloMetric::Quantile(_) => units::duration(limit)?.as_secs_f64() * 1e9,
-        SloMetric::Errors => share(limit).ok_or_else(|| format!("{limit:?} is no share"))?,
+        SloMetric::Errors => share(limit).ok_or_else(|| format!("{limit:?} is not a share"))?,
     };
     if figure == SloMetric::Errors && at_most >= 1.0 {
         return Err(format!("{text:?} always holds: 0.1% is one in a thousand").into());
@@ -185,7 +185,7 @@ fn bound(text: &str) -> Result<Bound, Problem> {
     })
 }
 
-/// `p99` and `p99.9` as a share; `None` for what is no percentile.
+/// `p99` and `p99.9` as a share; `None` for what is not a percentile.
 #[must_use]
 pub fn quantile(name: &str) -> Option<f64> {
     let percent: f64 = name.strip_prefix('p')?.parse().ok()?;
@@ -194,7 +194,7 @@ pub fn quantile(name: &str) -> Option<f64> {
     (percent > 0.0 && percent <= 100.0).then_some(share)
 }
 
-/// `0.1%` and `0.001` as a share; `None` for what is no number, or one below zero.
+/// `0.1%` and `0.001` as a share; `None` for what is not a number, or is below zero.
 #[must_use]
 pub fn share(text: &str) -> Option<f64> {
     let (number, percent) = match text.strip_suffix('%') {
@@ -232,8 +232,8 @@ mod tests {
             let message = text.parse::<Slo>().unwrap_err();
             assert_eq!(message, expect.into());
         };
-        check("", "\"\" is no bound: it has no `<=`");
-        check("fast", "\"fast\" is no bound: it has no `<=`");
+        check("", "\"\" is not a bound: it has no `<=`");
+        check("fast", "\"fast\" is not a bound: it has no `<=`");
         check("p99 < 50ms", "\"p99 < 50ms\" has another sign than `<=`");
         check("p99 >= 50ms", "\"p99 >= 50ms\" has another sign than `<=`");
         check(
@@ -245,8 +245,8 @@ mod tests {
             "\"p101\" is neither a percentile, nor `max`, nor `errors`",
         );
         check("p99 <= 50", "\"50\" is a duration without a unit");
-        check("p99 <= 5ms and ", "\"\" is no bound: it has no `<=`");
-        check("errors <= few", "\"few\" is no share");
+        check("p99 <= 5ms and ", "\"\" is not a bound: it has no `<=`");
+        check("errors <= few", "\"few\" is not a share");
         check(
             "errors <= 1",
             "\"errors <= 1\" always holds: 0.1% is one in a thousand",

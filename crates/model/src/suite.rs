@@ -42,7 +42,7 @@ pub struct Suite {
     pub env: BTreeMap<String, String>,
     /// Environment that points at a backend where nothing listens, for the lifecycle check.
     pub env_unreachable: BTreeMap<String, String>,
-    /// The path asked until the first valid answer (200 or 404) comes.
+    /// The path requested until the first valid response (200 or 404) comes.
     pub ready_path: String,
     /// How contenders are reached over TLS; `None` where they speak plain HTTP.
     pub tls: Option<Tls>,
@@ -113,7 +113,7 @@ impl Suite {
         })
     }
 
-    /// How this backend of the suite answers.
+    /// How this backend of the suite responds.
     #[must_use]
     pub fn backend_settings(&self, backend: BackendName) -> ReplaySettings {
         let spec = self.backends.iter().find(|spec| spec.name == backend);
@@ -121,7 +121,7 @@ impl Suite {
     }
 
     /// Lines of its log that a contender owes for each successful request of a benchmark, where
-    /// that is said. Messages of a WebSocket are no requests, and cold starts have none.
+    /// that is said. Messages of a WebSocket are not requests, and cold starts have none.
     #[must_use]
     pub fn log_lines_due(&self, contender: &Contender, benchmark: &Benchmark) -> Option<f64> {
         let messages = matches!(benchmark.transport.protocol, Protocol::Websocket(_));
@@ -216,7 +216,7 @@ pub struct Profile {
     /// of one benchmark have twice that. Where the runs end once something is decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within_each: Option<Duration>,
-    /// The steps of benchmarks without steps of their own.
+    /// The steps of benchmarks that do not define any.
     pub steps: Vec<Step>,
     /// In which order they are played.
     #[serde(default, skip_serializing_if = "StepOrder::is_listed")]
@@ -234,7 +234,7 @@ pub struct Profile {
     /// One case is measured twice, under two labels, and has to come out the same.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub control: bool,
-    /// They also replace those of benchmarks that have steps of their own.
+    /// They also replace those of benchmarks that define steps.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub replaces_steps: bool,
     /// Repeat the threads check and the other slow lifecycle checks in each run (`true`) or only
@@ -334,7 +334,7 @@ pub enum BenchmarkKind {
 pub struct Round {
     /// Its name.
     pub name: String,
-    /// The question that it answers.
+    /// Its question.
     pub describe: String,
     /// A name that several rounds share, so that they can be run into one folder.
     pub group: Option<String>,
@@ -357,12 +357,12 @@ pub struct Round {
 /// The name that stands for every round on the command line.
 pub const ALL_ROUNDS: &str = "all";
 
-/// A rule, and where it reads its figure.
+/// A rule, and where it reads its metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Winner {
     /// The rule.
     pub rule: WinnerRule,
-    /// Connections at which its figure is read.
+    /// Connections at which its metric is read.
     pub at: Option<u32>,
 }
 
@@ -415,7 +415,7 @@ pub struct Contender {
     pub describe: String,
     /// Programming language, lower case.
     pub language: String,
-    /// A caveat that the report shows beside the numbers.
+    /// A caveat that the report shows next to the numbers.
     pub note: Option<String>,
     /// The contender of which reports state its numbers as a share; never itself.
     pub baseline: Option<String>,
@@ -444,7 +444,7 @@ pub struct Contender {
     pub probes: Vec<Probe>,
     /// The wanted JDK (11, 17, 25) of JVM contenders.
     pub jdk: Option<u32>,
-    /// An image that is the service already, with an entry point of its own.
+    /// An image that is the service already, with its own entry point.
     pub image: Option<String>,
     /// Replaces that entry point. Empty = nothing.
     pub image_entrypoint: Vec<String>,
@@ -454,7 +454,7 @@ pub struct Contender {
     pub image_volumes: Vec<Volume>,
     /// Base image: `debian`, `scratch`, `jre-17`, `jre-25` or a registry image.
     pub image_base: String,
-    /// Environment of its own.
+    /// Its own environment.
     pub env: BTreeMap<String, String>,
     /// Parameter name -> values; each combination is a case.
     pub matrix: BTreeMap<String, Vec<String>>,

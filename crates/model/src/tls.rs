@@ -1,4 +1,4 @@
-//! How services are reached over TLS.
+//! The settings of TLS to services.
 
 use std::fmt;
 use std::path::{Path, PathBuf};

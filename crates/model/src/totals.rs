@@ -201,7 +201,7 @@ impl IntervalRecord {
 /// of before 2026-11-25 over each turn, because what happened between turns is not the step's.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Growth {
-    /// At the beginning of the first slice and at the end of the last one; outer `None` before the
+    /// At the start of the first slice and at the end of the last one; outer `None` before the
     /// first.
     ends: Option<[Option<u64>; 2]>,
     /// Over all turns, where every slice is one that has both readings.

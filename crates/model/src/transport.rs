@@ -1,4 +1,4 @@
-//! How requests travel: the protocol and how a connection is used.
+//! The transport of requests: the protocol and how a connection is used.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ pub const IN_FLIGHT_MAX: u32 = 65_536;
 pub struct Transport {
     /// The protocol.
     pub protocol: Protocol,
-    /// Connections stay open after an answer.
+    /// Connections stay open after a response.
     pub keep_alive: bool,
     /// Requests in flight at the same time on each connection: concurrent streams of HTTP/2,
     /// pipelined requests of HTTP/1.1.
@@ -80,7 +80,7 @@ impl Transport {
             Protocol::Websocket(_) => Some("a scenario is of requests, not over WebSocket"),
             _ if self.grpc => Some("a scenario is of requests over HTTP, not of calls of gRPC"),
             _ if is_shared && scenario.connect == Connect::OnArrival => {
-                Some("users who connect on arrival share no connections")
+                Some("users that connect on arrival share no connections")
             }
             _ => None,
         }

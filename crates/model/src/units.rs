@@ -73,7 +73,7 @@ impl JsonSchema for SizeText {
 /// Reads a duration such as `250ms`, `1.5s` or `2m`; a whole number of nanoseconds, never zero.
 ///
 /// # Errors
-/// What is wrong, a lower-case fragment.
+/// A lower-case fragment that names the mistake.
 pub fn duration(text: &str) -> Result<Duration, Problem> {
     const UNITS_NS: [(&str, u64); 6] = [
         ("ns", 1),
@@ -90,7 +90,7 @@ pub fn duration(text: &str) -> Result<Duration, Problem> {
 /// Reads a size in bytes such as `512MiB`; never zero.
 ///
 /// # Errors
-/// What is wrong, a lower-case fragment.
+/// A lower-case fragment that names the mistake.
 pub fn size_bytes(text: &str) -> Result<u64, Problem> {
     const UNITS_BYTES: [(&str, u64); 4] = [
         ("B", 1),
@@ -134,7 +134,7 @@ fn with_unit(
     }
 }
 
-/// `whole.fraction` times `factor`, and what is left beyond its whole part; `None` when there are
+/// `whole.fraction` times `factor`, and the rest beyond its whole part; `None` when there are
 /// more digits than can be counted with.
 fn scaled(whole: &str, fraction: &str, factor: u64) -> Option<(u64, u128)> {
     let digits: u128 = format!("{whole}{fraction}").parse().ok()?;

@@ -1,4 +1,4 @@
-//! How warm a contender was when it was measured.
+//! The warmth of a contender when it was measured.
 
 use std::time::Duration;
 

@@ -83,7 +83,7 @@ const bands = (() => {
     return Array.isArray(value) && value.length > 3 ? value.slice(2) : [NaN, NaN];
   }
 
-  // The bands as series of their own, below the lines. Neither can be pointed at.
+  // The bands as separate series, below the lines. Neither can be pointed at.
   function series(spec, colour) {
     if (spec.shape !== "lines") return [];
     return spec.option.series.flatMap((line, position) => {

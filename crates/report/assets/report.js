@@ -324,7 +324,7 @@
     entry.chart.setOption(option(benchmark, spec, element.clientWidth), { notMerge: true });
   }
 
-  // A figure as a file, as it is drawn now.
+  // Saves a chart as a file, as it is drawn now.
   function saver(chart, spec) {
     const button = document.createElement("button");
     button.type = "button";

@@ -27,7 +27,7 @@
       return { row, text, number: numberOf(text) };
     });
     keyed.sort((a, b) => {
-      // What is no number comes last in either direction.
+      // Cells that are not numbers come last in either direction.
       const missing = Number.isNaN(a.number) - Number.isNaN(b.number);
       if (missing) return missing;
       const order = Number.isNaN(a.number)
@@ -47,7 +47,7 @@
     return [line(head), `|${head.map(() => "---|").join("")}`, ...rest.map(line)].join("\n");
   };
 
-  // Pages of files have no clipboard of their own in some browsers: there a text is selected.
+  // Pages of files have no clipboard in some browsers: there a text is selected.
   async function copy(text, button) {
     const name = button.textContent;
     let done = false;
@@ -96,7 +96,7 @@
       tool("Copy as Markdown", (button) => copy(markdown(shown(table)), button)),
       tool("Copy as CSV", (button) => copy(csv(shown(table)), button)),
     );
-    // Groups of rows have an order of their own.
+    // Groups of rows are sorted separately.
     if (table.tBodies.length !== 1 || table.tBodies[0].rows.length < 2) return;
     [...table.tHead.rows[table.tHead.rows.length - 1].cells].forEach((heading, column) => {
       if (heading.tagName !== "TH" || !heading.textContent.trim()) return;
@@ -118,7 +118,7 @@
   }, { rootMargin: "200px" });
   const watch = (root) => root.querySelectorAll(".tools").forEach((tools) => seen.observe(tools));
   watch(document);
-  // The data of a figure is made when it is asked for.
+  // The data of a chart is made on demand.
   document.addEventListener("tablemade", (event) => watch(event.target));
 
   // A link into a folded part opens it.

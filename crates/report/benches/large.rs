@@ -1,9 +1,9 @@
-//! How long the documents of a large session take and how large they are: 60 contenders, the 16
+//! Time and size of the documents of a large session: 60 contenders, the 16
 //! steps of profile `seed`, 10 runs of each, all synthetic.
 //!
 //! `cargo bench -p bakeoff-report --bench large [-- FOLDER]` prints times and sizes, and writes the
 //! documents into FOLDER, so that the page can be opened in a browser. The bar is 2 s for all
-//! documents and 10 MB for the page; `README.md` beside this file has what was measured.
+//! documents and 10 MB for the page; `README.md` in this folder has what was measured.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it measured")]
 #![expect(clippy::unwrap_used, reason = "a benchmark may stop at any fault")]

@@ -1,4 +1,4 @@
-// Opens reports in a real Chromium: no console error, every figure drawn, nothing serious found by
+// Opens reports in a real Chromium: no console error, every chart drawn, nothing serious found by
 // axe-core, usable by keyboard and on a narrow screen. Used as `node check.mjs BROWSER PAGE...`; ends
 // with status 1 when anything is wrong.
 import { readFileSync, statSync } from "node:fs";
@@ -25,11 +25,11 @@ async function figures(page) {
     const drawn = chart.locator("svg path, svg circle, svg polyline").first();
     const title = await chart.getAttribute("aria-label");
     await drawn.waitFor({ state: "attached", timeout: 10_000 }).catch(() => {
-      faults.push(`figure not drawn: ${title}`);
+      faults.push(`chart not drawn: ${title}`);
     });
   }
   for (const figure of await page.locator("figure.answer").all()) {
-    if (!(await figure.locator("svg circle").count())) faults.push("the first figure is empty");
+    if (!(await figure.locator("svg circle").count())) faults.push("the first chart is empty");
   }
   return faults;
 }
@@ -105,7 +105,7 @@ try {
     if (bytes(file) <= axeLimit) parts.push(accessibility);
     const checked = await Promise.all(views.map((view) => check(browser, file, parts, view)));
     for (const { faults, drawn, name } of checked) {
-      console.log(`${faults.length ? "FAILED" : "ok"} ${file} (${name}): ${drawn} figures, ${parts.length} checks`);
+      console.log(`${faults.length ? "FAILED" : "ok"} ${file} (${name}): ${drawn} charts, ${parts.length} checks`);
       faults.forEach((fault) => console.log(`  ${fault}`));
       if (faults.length) failed += 1;
       else passed += 1;

@@ -1,7 +1,7 @@
-//! How well the search for a capacity finds it: the figures in docs/method/simulations.md.
+//! The accuracy of the search for a capacity: the numbers in docs/method/simulations.md.
 //!
 //! `cargo run --release -p bakeoff-stats --example capacity` takes a minute and always prints the
-//! same. Each row is 1,000 searches that begin, as in a session, at half of what a closed load
+//! same. Each row is 1,000 searches that start, as in a session, at half of what a closed load
 //! gets. In the first part the chance that a trial is met is a logistic curve, as the search
 //! supposes. In the second part it is a queue that knows nothing of the search: one worker,
 //! exponential service times of 1 ms on average and requests at random. Its capacity is the rate at

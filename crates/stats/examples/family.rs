@@ -1,5 +1,5 @@
 //! How often a table of equal contenders finds differences among them, and how often one that is
-//! faster is found: the figures in docs/method/simulations.md.
+//! faster is found: the numbers in docs/method/simulations.md.
 //!
 //! `cargo run --release -p bakeoff-stats --example family` takes some minutes and always prints
 //! the same. A session is a table of contenders with log-normal runs in shuffled blocks. Standard
@@ -83,7 +83,7 @@ fn print_rows(kinds: &[(&str, &'static [f64])], columns: &[(f64, f64)], found: f
 fn percent(session: &Session, found: fn(&Pairs) -> bool) -> String {
     let mut random = Random::new(1979);
     let hits = (0..SESSIONS).filter(|_| found(&pairs(session, &mut random)));
-    let hits = u32::try_from(hits.count()).expect("there are not so many sessions");
+    let hits = u32::try_from(hits.count()).expect("the number of sessions fits");
     format!("{:.1}", f64::from(hits) / f64::from(SESSIONS) * 100.0)
 }
 

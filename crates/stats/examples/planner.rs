@@ -1,4 +1,4 @@
-//! What sessions come to whose number of runs is decided after a pilot: the figures in
+//! Results of sessions whose number of runs is decided after a pilot: the numbers in
 //! docs/method/simulations.md.
 //!
 //! `cargo run --release -p bakeoff-stats --example planner` takes some minutes and always prints
@@ -136,7 +136,7 @@ fn samples(logs: &[Vec<f64>], runs: u32, slower: f64) -> Vec<Sample> {
     logs.iter().enumerate().map(sample).collect()
 }
 
-/// As many runs as every pair needs; `None` where that is more than there may be.
+/// The runs that every pair needs; `None` where that is more than there may be.
 fn decided(kind: &Kind, pilot: &[Sample]) -> Option<u32> {
     let threshold = Threshold::of_family(pilot.len() * (pilot.len() - 1) / 2);
     let mut runs = PILOT;

@@ -1,4 +1,4 @@
-//! Costs and savings of stopping early: the figures in docs/method/simulations.md.
+//! Costs and savings of stopping early: the numbers in docs/method/simulations.md.
 //!
 //! `cargo run --release -p bakeoff-stats --example sequential` takes two minutes and always
 //! prints the same. A session is a series of sets with one log ratio each, looked at after every

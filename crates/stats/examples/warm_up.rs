@@ -1,4 +1,4 @@
-//! How often the end of a warm-up is found wrongly: flat series that are never called flat, rising
+//! The share of warm-ups whose end is found wrongly: flat series that are never called flat, rising
 //! ones that are. `cargo run --release -p bakeoff-stats --example warm_up`;
 //! docs/method/simulations.md has the table.
 

@@ -21,7 +21,7 @@ pub enum BoundSide {
     Above,
     /// Significantly below, or equal; considered alone.
     Below,
-    /// The runs do not tell.
+    /// The runs do not decide it.
     Undecided,
 }
 
@@ -44,7 +44,7 @@ pub struct Bounded {
 #[must_use]
 pub fn against_bounds(tests: &[(&Sample, &Sample, f64)]) -> Vec<Bounded> {
     let found: Vec<Option<Found>> = tests.iter().map(|test| Found::of(*test)).collect();
-    // One without a p-value cannot be called above, so it is no part of the family.
+    // One without a p-value cannot be called above, so it is not part of the family.
     let p_values = found.iter().flatten().map(|found| found.p_at_most);
     let mut adjusted = holm::adjusted(&p_values.collect::<Vec<f64>>()).into_iter();
     let held = found.iter().zip(tests).map(|(found, test)| {

@@ -82,7 +82,7 @@ pub enum StopReason {
 }
 
 impl Search {
-    /// A search between two rates that begins with the trial `start`; `None` unless
+    /// A search between two rates that starts with the trial `start`; `None` unless
     /// `0 < from <= start <= to` and `from < to`, all of them finite.
     #[must_use]
     pub fn new(from: f64, to: f64, start: f64) -> Option<Self> {
@@ -132,7 +132,7 @@ impl Search {
         log.clamp(self.from_log, self.to_log).exp()
     }
 
-    /// Takes what came of a trial.
+    /// Adds the outcome of a trial.
     pub fn add(&mut self, trial: Trial) {
         let at = trial.rate.ln();
         let mut capacity_log = self.from_log;

@@ -249,7 +249,7 @@ impl Pairs {
                 }
             }
         }
-        // A pair without a p-value cannot be called different, so it is no part of the family.
+        // A pair without a p-value cannot be called different, so it is not part of the family.
         let values = pairs.iter().filter_map(|pair| Some(pair.4?.p_equal()));
         let mut adjusted = holm::adjusted(&values.collect::<Vec<f64>>()).into_iter();
         let mut cells = vec![vec![None; samples.len()]; samples.len()];

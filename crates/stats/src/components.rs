@@ -1,4 +1,4 @@
-//! Where the spread of repeated measurements comes from: from within a group, or from between
+//! The components of the spread of repeated measurements: from within a group, or from between
 //! groups.
 
 use bakeoff_base::number::length_as_f64 as count;

@@ -2,7 +2,7 @@
 //! positions, from sessions that each measure some of the commits concurrently.
 //!
 //! The model: all commits before the shift share one level, the shift and all after it another.
-//! What a session shows of a commit differs from its level by an error of Student's t with
+//! The value of a commit in a session differs from its level by an error of Student's t with
 //! [`FREEDOM`] degrees of freedom, whose scale covers what its sets spread and what a build by
 //! itself moves ([`OF_BUILDS`]). Levels are unknown and free in each session; every position is
 //! equally likely before the first.
@@ -46,14 +46,14 @@ impl LevelShift {
     }
 
     /// Takes what a session shows: the sample over its sets of each position that it measured,
-    /// which must include 0 and the last. Returns whether there was enough in it to tell anything:
-    /// three positions in two common sets.
+    /// which must include 0 and the last. Returns whether there was enough in it to conclude
+    /// anything: three positions in two common sets.
     pub fn observe(&mut self, measured: &BTreeMap<usize, &Sample>) -> bool {
         let Some(session) = Session::of(measured) else {
             return false;
         };
         let positions = &session.positions;
-        // Positions between two measured ones are not told from one another: one for each gap.
+        // Positions between two measured ones are not distinguished: one for each gap.
         let groups = 1..positions.len();
         let by_group: Vec<f64> = groups
             .map(|first_after| session.log_weight(first_after))
@@ -177,7 +177,7 @@ impl Session {
     }
 
     /// Log of the probability of all means when those from the `first_after`-th on are behind the
-    /// shift: each part has a level of its own, of which nothing is known.
+    /// shift: each part has its own level, of which nothing is known.
     fn log_weight(&self, first_after: usize) -> f64 {
         let (before, after) = self.means.split_at(first_after);
         self.log_of_level(before) + self.log_of_level(after)

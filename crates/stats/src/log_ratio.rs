@@ -135,7 +135,7 @@ impl LogRatio {
         self.difference.exp()
     }
 
-    /// The interval of the ratio at `confidence` (0.95 = 95 %); `None` when an end is no number.
+    /// The interval of the ratio at `confidence` (0.95 = 95 %); `None` when an end is not a number.
     #[must_use]
     pub fn interval(&self, confidence: f64) -> Option<Interval> {
         let Interval { low, high } = self.interval_ln(confidence);

@@ -1,4 +1,4 @@
-//! How many runs a session needs to find a given difference, from a pilot of a few.
+//! The number of runs that a session needs to find a given difference, from a pilot of a few.
 //!
 //! The number is decided once, from the spread that the pilot shows, and not by looking at the
 //! ratio again and again until it is sure, which would find differences where there are none. The

@@ -14,7 +14,7 @@ pub const FLAT: f64 = 0.01;
 /// ... when its noise excludes that it rises by more than this.
 pub const EXCLUDED: f64 = 0.03;
 /// How sure that is: standard errors of Kendall's statistic. Three and not two, because the
-/// question is asked every few seconds, and one wrong answer ends the warm-up.
+/// question is asked every few seconds, and one wrong decision ends the warm-up.
 const ERRORS: f64 = 3.0;
 
 /// Noise that keeps more than this of itself from point to point is taken for a rise.
@@ -26,7 +26,7 @@ const GROUPS_MAX: usize = 100;
 /// A value that was measured over some time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
-    /// When that time began, s.
+    /// When that time started, s.
     pub from_s: f64,
     /// When it ended, s.
     pub to_s: f64,
@@ -139,7 +139,7 @@ impl Slopes {
 }
 
 /// By how much the variance of Kendall's statistic is larger than that of independent noise, by
-/// what is left of the series without its slope: `(1 + r) / (1 - r)` with the correlation of
+/// the residuals of the series without its slope: `(1 + r) / (1 - r)` with the correlation of
 /// neighbours' ranks, as for noise that keeps a part of itself from point to point (after Hamed and
 /// Rao, "A Modified Mann-Kendall Trend Test for Autocorrelated Data", Journal of Hydrology 1998).
 /// A host that is slow for some seconds makes such noise.
@@ -162,8 +162,8 @@ fn inflation(left: &[f64]) -> f64 {
 /// How `series` rises at its end; `None` with less than eight points or ten seconds.
 ///
 /// The last ten seconds are looked at, and so much more as the noise makes necessary: until the
-/// limit is close enough to the guess to tell [`FLAT`] from [`EXCLUDED`], or the series is used up.
-/// The slope has no say in that.
+/// limit is close enough to the guess to separate [`FLAT`] from [`EXCLUDED`], or the series is used
+/// up. The slope has no say in that.
 #[must_use]
 pub fn rise(series: &[Point]) -> Option<Rise> {
     let end_s = series.last()?.to_s;

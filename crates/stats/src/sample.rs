@@ -1,4 +1,4 @@
-//! One value per run, what can be said of it, and the shape of an estimate.
+//! Samples of one value per run, their statistics, and the shape of an estimate.
 
 use std::collections::BTreeMap;
 

@@ -270,8 +270,8 @@ impl Evidence {
 ///
 /// This is the t test martingale with a normal prior of the effect (Wang and Ramdas, "Anytime-valid
 /// t-tests and Confidence Sequences for Gaussian Means with Unknown Variance", Sequential Analysis
-/// 2025, arXiv 2310.03722, section 4): the likelihood ratio of what is left of the data when their
-/// unit is taken away. If the true mean is 0 and the noise is normal, the chance that it exceeds
+/// 2025, arXiv 2310.03722, section 4): the likelihood ratio of the data without their
+/// unit. If the true mean is 0 and the noise is normal, the chance that it exceeds
 /// 1/α after any number of sets is at most α (Ville 1939). The variance of the prior is in units of
 /// the noise's: 10 expects a difference of about three standard deviations of a set.
 #[must_use]

@@ -1,4 +1,5 @@
-//! From when on a series of measurements is steady, if ever: the end of warm-up as a result.
+//! The time from which on a series of measurements is steady, if ever: the end of warm-up as a
+//! result.
 
 use bakeoff_base::number::length_as_f64 as count;
 
@@ -52,7 +53,7 @@ pub fn steady_state(series: &[f64], relevance: f64) -> Option<SteadyState> {
     })
 }
 
-/// The indices at which a new mean begins: the cuts that minimise the squared distances from the
+/// The indices at which a new mean starts: the cuts that minimise the squared distances from the
 /// segments' means plus a penalty per cut of `3 ln(n)` variances, with segments of two points or
 /// more, found exactly by optimal partitioning (Jackson et al., "An Algorithm for Optimal
 /// Partitioning of Data on an Interval", IEEE Signal Processing Letters 2005). The pruning of PELT

@@ -30,12 +30,12 @@ impl Client {
     /// `protocol` is asked for by ALPN (RFC 7301).
     ///
     /// # Errors
-    /// The host is no name of a certificate, a file cannot be read, or the host of this program has
-    /// no root certificates and none are named.
+    /// The host is not a name of a certificate, a file cannot be read, or the host of this program
+    /// has no root certificates and none are named.
     pub fn new(tls: &Tls, host: &str, protocol: &[u8]) -> io::Result<Self> {
         let host = tls.name.as_deref().unwrap_or(host);
         let name = ServerName::try_from(without_port(host).to_owned()).map_err(|_| {
-            let message = format!("host {host:?} is no name that a certificate could have");
+            let message = format!("host {host:?} is not a name that a certificate could have");
             io::Error::new(io::ErrorKind::InvalidInput, message)
         })?;
         let mut config = config(tls)?;
@@ -162,7 +162,7 @@ fn without_port(host: &str) -> &str {
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
         _ => host,
     };
-    // A bare IPv6 address has colons of its own.
+    // A bare IPv6 address contains colons.
     let name = if name.contains(':') && !name.starts_with('[') {
         host
     } else {

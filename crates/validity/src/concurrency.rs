@@ -2,7 +2,7 @@
 //! can be in flight are with the service, being connected for, or between two requests with us.
 //!
 //! The law is used in its exact form, as sums of times, so that failed requests count with their
-//! time and few requests need no exemption. A step begins with nothing in flight and ends with
+//! time and few requests need no exemption. A step starts with nothing in flight and ends with
 //! requests in flight whose ages are recorded (`censored`).
 
 use bakeoff_base::number::as_f64;
@@ -54,7 +54,7 @@ pub(crate) fn concurrency(evidence: &Evidence) -> Option<Concurrency> {
 }
 
 /// Time that requests had been in flight that did not come to an end. One that is older than any
-/// that was answered counts as old as that: the rest of the time it starved. Where the stretch is
+/// that got a response counts as old as that: the rest of the time it starved. Where the stretch is
 /// not the end of a step nothing is recorded of them, and up to one mean time of each is granted.
 fn unfinished_ns(evidence: &Evidence) -> f64 {
     let longest_ns = evidence.service_time.longest_ns();

@@ -39,7 +39,7 @@ pub struct Setting {
     /// Limits of the contender.
     pub limits: Limits,
     /// Each connection sends its next request when it has its response: no schedule, no think
-    /// time, and times that begin with a request.
+    /// time, and times that start with a request.
     pub closed_loop: bool,
     /// Connections must be kept.
     pub keep_alive: bool,
@@ -49,7 +49,7 @@ pub struct Setting {
     pub backend: Reading<()>,
     /// The least work of each successful request.
     pub work: Work,
-    /// It is no measured step but warm-up.
+    /// It is a warm-up step, not a measured one.
     pub warm_up: bool,
     /// How warm the contender was before it; `None` where warm-up did not last until it was.
     pub warmth: Option<Warmth>,
@@ -101,7 +101,7 @@ impl Counted {
 pub struct Evidence {
     pub(crate) setting: Setting,
     pub(crate) wall_ns: u64,
-    /// When the load of the first slice began and that of the last ended, monotonic ns.
+    /// When the load of the first slice started and that of the last ended, monotonic ns.
     pub(crate) from_ns: u64,
     pub(crate) to_ns: u64,
     pub(crate) requests: u64,
@@ -216,7 +216,7 @@ impl Evidence {
 
     fn read_loop(&mut self, load: &LoadInterval) {
         if self.setting.closed_loop {
-            // Without keep-alive each request has a connection of its own, and nothing comes
+            // Without keep-alive each request has a separate connection, and nothing comes
             // between a response and the next request but connecting.
             self.turnaround_ns = match self.setting.keep_alive {
                 true => self.since_format_2(load.turnaround_ns),
@@ -462,7 +462,7 @@ fn cpu(before: Option<&ResourceSample>, after: Option<&ResourceSample>) -> Optio
     })
 }
 
-/// Not every backend counts its requests; one that does may fail to tell.
+/// Not every backend counts its requests; one that does may fail to report it.
 fn backend_requests(
     before: Option<&ResourceSample>,
     after: Option<&ResourceSample>,

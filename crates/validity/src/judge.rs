@@ -131,7 +131,7 @@ impl StepJudge {
     }
 }
 
-/// Figures that rules would have needed, by why they are missing.
+/// Readings that rules would have needed, by why they are missing.
 fn missing(evidence: &Evidence) -> Vec<Reason> {
     let mut figures: [Vec<RequiredReading>; 3] = Default::default();
     let [unreadable, unrecorded, unmetered] = &mut figures;

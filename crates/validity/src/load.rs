@@ -10,7 +10,7 @@ use crate::reading::Reading;
 
 impl Setting {
     /// The setting of a step of a load spec. A step that ends with a number of requests runs out
-    /// of them on one connection after the other, so it is no closed loop to its end.
+    /// of them on one connection after the other, so it is not a closed loop to its end.
     #[must_use]
     pub fn of_load(spec: &LoadSpec, step: usize) -> Self {
         let (stamped, bounded) = match spec.target.protocol {

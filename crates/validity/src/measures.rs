@@ -61,7 +61,8 @@ pub(crate) fn backend_requests(evidence: &Evidence) -> Measure {
     let each_min = evidence.setting.work.backend_requests_min?;
     let counted = evidence.backend_requests.known()?;
     let around = counted.from_ns <= evidence.from_ns && counted.to_ns >= evidence.to_ns;
-    // One backend serves all contenders that take turns: none of them can be told from the others.
+    // One backend serves all contenders that take turns: its requests cannot be assigned to one of
+    // them.
     let others = evidence.others.map_or(0, |others| others.requests);
     let (found, requests) = (counted.count, evidence.requests + others);
     let finding = Finding::BackendRequests {
@@ -89,7 +90,7 @@ pub(crate) fn generator_lost(evidence: &Evidence) -> Measure {
     Some((evidence.lost_ns / asked_ns.max(1.0), finding))
 }
 
-/// Where each connection begins and ends by design, how many are open at a time says nothing.
+/// Where each connection starts and ends by design, how many are open at a time says nothing.
 pub(crate) fn connections_missing(evidence: &Evidence) -> Measure {
     (evidence.setting.keep_alive && !evidence.on_arrival).then_some(())?;
     let connecting_ns = match evidence.connecting_ns {
@@ -135,8 +136,8 @@ pub(crate) fn concurrency_low(evidence: &Evidence) -> Measure {
     Some((effective / asked.max(1.0), finding))
 }
 
-/// Requests that were in flight at the end are no arrears: as many as the mean response time of
-/// the offered rate holds.
+/// Requests that were in flight at the end do not count as missed, up to the number that the mean
+/// response time holds at the offered rate.
 pub(crate) fn rate_missed(evidence: &Evidence) -> Measure {
     let offered = evidence.offered.filter(|offered| *offered > 0)?;
     let ended = evidence.ended() - evidence.count(ErrorClass::Dropped);
@@ -275,7 +276,7 @@ pub(crate) fn shared_physical_core(evidence: &Evidence) -> Measure {
     Some((sharing.slowdown, Finding::SharedPhysicalCore(sharing)))
 }
 
-/// Contenders that take turns lose as much to the hypervisor as each other, so it is no finding.
+/// Contenders that take turns lose as much to the hypervisor as each other, so it is not a finding.
 pub(crate) fn steal(evidence: &Evidence) -> Measure {
     if evidence.others.is_some() {
         return None;
@@ -286,7 +287,7 @@ pub(crate) fn steal(evidence: &Evidence) -> Measure {
     Some((share, Finding::Steal { share }))
 }
 
-/// Work on the contender's cores that is not its own. Where it has no cores of its own, the other
+/// Work on the contender's cores that is not its own. Where it has no separate cores, the other
 /// parts' work is not foreign either. Contenders that take turns lose as much to it as each other.
 pub(crate) fn foreign_work(evidence: &Evidence) -> Measure {
     if evidence.others.is_some() {
@@ -422,7 +423,7 @@ pub(crate) fn compiling(evidence: &Evidence) -> Measure {
     (!evidence.setting.warm_up).then_some((share, Finding::Compiling { share }))
 }
 
-/// Failed requests end their connection too; that is no refusal to keep it.
+/// Failed requests end their connection too; that is not a refusal to keep it.
 pub(crate) fn keep_alive(evidence: &Evidence) -> Measure {
     let Evidence {
         reconnects,

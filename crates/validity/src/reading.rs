@@ -1,6 +1,6 @@
-//! A figure that may be missing, and why: a figure that could not be read is not a good one.
+//! A value that may be missing, and why: a value that could not be read is not a good one.
 
-/// A figure, or why there is none. The reasons stand in the order in which they outweigh each
+/// A value, or why there is none. The reasons stand in the order in which they outweigh each
 /// other when readings are added up.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Reading<T> {
@@ -9,7 +9,7 @@ pub enum Reading<T> {
     NotApplicable,
     /// It was read.
     Known(T),
-    /// It was not meant to be read: the service is not in our care.
+    /// It was not meant to be read: bakeoff does not run the service.
     NotMetered,
     /// Records of this age do not have it.
     NotRecorded,
@@ -23,7 +23,7 @@ impl<T> Reading<T> {
         value.map_or(Self::Unreadable, Self::Known)
     }
 
-    /// The figure.
+    /// Returns the value.
     pub fn known(&self) -> Option<&T> {
         match self {
             Self::Known(value) => Some(value),
@@ -31,7 +31,7 @@ impl<T> Reading<T> {
         }
     }
 
-    /// The reading without its figure.
+    /// The reading without its value.
     pub(crate) fn state(&self) -> Reading<()> {
         self.then(|| Reading::Known(()))
     }

@@ -1,5 +1,4 @@
-//! Evidence from records: what a session writes down is what it judges, so that everybody who
-//! has the records can judge again.
+//! Evidence from records: a session records what it judges, so that records can be judged again.
 
 use bakeoff_model::conditions::{BackendName, RuntimeKind};
 use bakeoff_model::load::{Pace, Protocol};

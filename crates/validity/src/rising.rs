@@ -1,12 +1,12 @@
 //! Whether a contender of a set still gets faster in the turns of a measured step: one that is not
-//! warm, beside others that are.
+//! warm, next to others that are.
 
 use bakeoff_base::number::{as_f64, length_as_f64};
 use bakeoff_model::load::LoadInterval;
 use bakeoff_stats::rise_over;
 
 /// How sure it is that the contender got faster, in standard errors. Less than in a warm-up, where
-/// the question is asked every few seconds and one wrong answer ends it.
+/// the question is asked every few seconds and one wrong decision ends it.
 const ERRORS: f64 = 2.5;
 
 /// How a contender got faster over the turns of a step. Shares: 0.01 = 1 %.

@@ -107,11 +107,11 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         name: "backend-requests",
-        condition: "requests that the backend answered in a step, of those that its successful \
-                    requests take at least (`backend-requests-min`)",
+        condition: "requests that the backend responded to in a step, of those that its \
+                    successful requests take at least (`backend-requests-min`)",
         side: LimitSide::Below,
         limits: &[limit(0.99, "99 %", Invalid)],
-        source: "who answers from a cache does other work",
+        source: "responding from a cache is other work",
         measure: measures::backend_requests,
     },
     Rule {
@@ -370,7 +370,7 @@ pub const RULES: &[Rule] = &[
                     request",
         side: LimitSide::Above,
         limits: &[limit(0.0, "0", Fair), limit(0.001, "0.1 %", Degraded)],
-        source: "as for errors; who is dropped waits for a second",
+        source: "as for errors; a dropped request to connect waits for a second",
         measure: measures::listen_queue,
     },
 ];

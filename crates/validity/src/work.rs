@@ -1,4 +1,4 @@
-//! Whether a contender did all of the work that a suite asks of it beside its responses, over a
+//! Whether a contender did all of the work that a suite asks of it besides its responses, over a
 //! whole run. What the backend was asked is a rule of [`crate::RULES`].
 
 use bakeoff_base::number::as_f64;

@@ -1,4 +1,4 @@
-//! Pages of the committed records: their figures as drawings, and their whole reports.
+//! Pages of the committed records: their charts as drawings, and their whole reports.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use super::links;
 use crate::chores::command;
 use crate::workspace::built;
 
-/// The figures of a record that are on its page, by the end of their file.
+/// The charts of a record that are on its page, by the end of their file.
 const SHOWN: [&str; 6] = [
     "-peaks.svg",
     "-throughput.svg",
@@ -31,7 +31,7 @@ pub(super) struct Gallery {
 
 /// Writes a page for each suite with records and one for each results folder.
 pub(super) fn write(root: &Path, folder: &Path, sources: &Path) -> anyhow::Result<Gallery> {
-    // Rendering writes beside the records, so it is done on a copy. Records name their suite by
+    // Rendering writes next to the records, so it is done on a copy. Records name their suite by
     // the way to it, which must lead there from the copy as well.
     let work = folder.join("work");
     let records = work.join("records");

@@ -53,7 +53,7 @@ fn normal(path: &Path) -> PathBuf {
 }
 
 /// Every address of every page of the site leads to a file of it, and to a part of that where it
-/// names one. Addresses on other hosts are not tried: whether they answer says nothing about us.
+/// names one. Addresses on other hosts are not tried: whether they respond says nothing about us.
 pub(super) fn check(site: &Path) -> anyhow::Result<()> {
     let mut pages = BTreeMap::new();
     read(site, &mut pages)?;

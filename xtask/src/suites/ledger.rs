@@ -1,8 +1,9 @@
-//! Which contenders were verified: `suites/NAME/verified.toml`, which is committed.
+//! The contenders that were verified: `suites/NAME/verified.toml`, which is committed.
 //!
 //! Building and verifying every contender takes half an hour, and few change. So the ledger keeps
-//! a digest of everything that decides what a contender answers, and continuous integration builds
-//! only those that changed lately and a sample. A contender whose digest is another one fails.
+//! a digest of everything that decides the responses of a contender, and continuous integration
+//! builds only those that changed lately and a sample. A contender whose digest is another one
+//! fails.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -24,7 +25,8 @@ const HEAD: &str = "\
 # decides their answers. `cargo xtask verify` writes it; continuous integration recomputes it.
 ";
 
-/// Tables of `suite.toml` that decide what contenders answer to checks: not how they are measured.
+/// Tables of `suite.toml` that decide the responses of contenders to checks: not how they are
+/// measured.
 const SUITE_TABLES: [&str; 4] = ["suite", "env", "env-unreachable", "backend"];
 /// Keys that people read, in a suite or a contender.
 const TEXTS: [&str; 3] = ["analysis", "describe", "note"];
@@ -133,7 +135,7 @@ pub(crate) fn findings(root: &Path, suites: &[Suite]) -> anyhow::Result<Vec<Stri
 }
 
 /// The contenders of a suite that continuous integration verifies: those that were entered since a
-/// base, and as many more as `sample`, drawn by the commit that is checked out.
+/// base, and `sample` more, drawn by the commit that is checked out.
 pub(crate) fn chosen(
     root: &Path,
     suite: &Suite,
@@ -145,7 +147,7 @@ pub(crate) fn chosen(
         None => None,
     };
     let ledger = Ledger::read(root, suite)?;
-    // A suite that had no ledger tells nothing about what changed.
+    // A suite that had no ledger does not show what changed.
     let mut chosen = before.map_or_else(BTreeSet::new, |before| ledger.changed_since(&before));
     let head = git(root, &["rev-parse", "HEAD"])?.unwrap_or_default();
     let rest = suite.contenders.iter().map(|one| one.folder());
@@ -182,10 +184,7 @@ fn base(root: &Path) -> anyhow::Result<Option<String>> {
     let Some(at) = git(root, &["log", "-1", "--format=%ct"])? else {
         return Ok(None);
     };
-    let at: u64 = at
-        .trim()
-        .parse()
-        .context("git tells no time of its commit")?;
+    let at: u64 = at.trim().parse().context("git has no time of its commit")?;
     let before = format!("--before={}", at.saturating_sub(24 * 60 * 60));
     let commit = git(root, &["rev-list", "-1", &before, "HEAD"])?;
     Ok(commit

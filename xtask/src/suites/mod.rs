@@ -17,9 +17,9 @@ use crate::workspace::built;
 
 pub(crate) use self::ledger::{Ledger, findings};
 
-/// Contenders are built without optimisation: what they answer is checked here, not how fast, and
+/// Contenders are built without optimisation: their responses are checked here, not how fast, and
 /// compiling them is most of the time. Builds for sessions that measure are kept apart from these,
-/// because what compilers read of the environment is part of what tells builds apart.
+/// because what compilers read of the environment is part of what distinguishes builds.
 ///
 /// Maven and the compilers in it run for a minute: the second tier of the JVM's compiler would cost
 /// them more than it brings (http4k-3 took 50 CPU seconds with it and 24 without).
@@ -36,7 +36,7 @@ const PROFILE: &str = "smoke";
 const MAIN_ROUND: &str = "main";
 /// How many contenders of each suite are verified although nothing changed.
 const SAMPLE: usize = 2;
-/// Not a real backend: it answers from recordings.
+/// Not a real backend: it responds from recordings.
 const REPLAY: &str = "replay";
 
 /// A suite, as far as it matters here.

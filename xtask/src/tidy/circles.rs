@@ -117,7 +117,7 @@ fn circle<'a>(
 ) -> Option<Vec<&'a Path>> {
     let pair = |a: &Path, b: &Path| parents.get(a) == Some(&b) || parents.get(b) == Some(&a);
     let ways = graph[start].keys().filter_map(|&first| {
-        // Back by the same pair is no circle if the two are parent and child.
+        // Back by the same pair is not a circle if the two are parent and child.
         let way = way(graph, first, start, pair(start, first))?;
         Some([vec![start], way].concat())
     });

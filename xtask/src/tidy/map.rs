@@ -39,7 +39,7 @@ fn findings(page: &str, files: &[PathBuf]) -> Vec<String> {
 }
 
 /// Returns the folders of the page's code blocks with what it lists of each. An unindented
-/// `crates/...` begins a folder; below it, words that end in `.rs` or `/` are entries.
+/// `crates/...` starts a folder; below it, words that end in `.rs` or `/` are entries.
 fn folders(page: &str) -> BTreeMap<&str, BTreeSet<String>> {
     let mut folders = BTreeMap::<&str, BTreeSet<String>>::new();
     let mut folder = None;

@@ -89,7 +89,7 @@ impl Walk<'_> {
         self.modules.insert(path, module);
     }
 
-    /// A module in a file of its own; one that is not there is the compiler's business.
+    /// A module in a separate file; one that is not there is the compiler's business.
     fn declared(&mut self, path: ModulePath, folder: &Path, name: &str) {
         let candidates = [
             folder.join(format!("{name}.rs")),

@@ -86,7 +86,7 @@ fn finding(word: &Word, texts: &BTreeMap<PathBuf, String>) -> Option<String> {
         opens_docs,
     } = word;
     let place = if *opens_docs {
-        " at the beginning of docs"
+        " at the start of docs"
     } else {
         ""
     };

@@ -22,7 +22,7 @@ use super::metric::Metric;
 use super::row::Row;
 use super::validity;
 
-/// Figures of head over base, in the order of tables.
+/// Metrics of head over base, in the order of tables.
 const COMPARED: [ConditionMetric; 5] = [
     ConditionMetric::Slower,
     ConditionMetric::Cpu,
@@ -51,7 +51,7 @@ pub struct HeadAndBase {
     pub benchmark: String,
     /// Contender and parameters.
     pub label: String,
-    /// The changes, where both have the figure.
+    /// The changes, where both have the metric.
     pub changes: Vec<Change>,
     /// Failed requests of the head, of all of them; `None` where it was not loaded.
     pub error_share: Option<f64>,
@@ -64,14 +64,14 @@ pub struct HeadAndBase {
 }
 
 impl HeadAndBase {
-    /// Returns the change of a figure, where both have it.
+    /// Returns the change of a metric, where both have it.
     #[must_use]
     pub fn change(&self, figure: ConditionMetric) -> Option<&Change> {
         self.changes.iter().find(|change| change.figure == figure)
     }
 }
 
-/// A figure of head and base.
+/// A metric of head and base.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Change {
     /// Which one.
@@ -92,7 +92,7 @@ pub enum Outcome {
     Holds,
     /// The whole interval is on the other side of the bound.
     DoesNotHold,
-    /// The session does not tell, or there is nothing to tell it by.
+    /// The session does not decide it, or lacks the data for it.
     Undecided,
 }
 
@@ -114,7 +114,7 @@ pub struct JudgedCondition {
 pub enum Conclusion {
     /// No condition holds, and no head has failed.
     Passed,
-    /// A condition is undecided, and that is to fail.
+    /// A condition is undecided, which counts as failed.
     Undecided,
     /// A condition holds.
     ConditionHolds,
@@ -140,7 +140,7 @@ impl AgainstBase {
 
     /// Whether further sets can change nothing that is asked about: every condition on every case
     /// is decided, or without conditions every head is significantly different from its base, or
-    /// equivalent. A head that has failed is decided, and so is a condition on a figure that
+    /// equivalent. A head that has failed is decided, and so is a condition on a metric that
     /// neither side has. What cannot be compared yet is not.
     #[must_use]
     pub fn is_decided(&self) -> bool {
@@ -276,7 +276,7 @@ fn caveats(head: &Row, base: &Row) -> Vec<String> {
     [head, base].into_iter().filter_map(caveat).collect()
 }
 
-/// Every figure that both have.
+/// Every metric that both have.
 fn changes(head: (&CaseData<'_>, &Row), base: (&CaseData<'_>, &Row)) -> Vec<Change> {
     let changes = COMPARED.iter().filter_map(|figure| {
         let of = |(case, row)| condition_metrics::metric(*figure, case, row);

@@ -6,7 +6,7 @@ use bakeoff_stats::Estimate;
 use super::{Change, HeadAndBase, Outcome};
 use crate::number::{counted, significant};
 
-/// How a figure is spoken of: the verb, when head has more of it than base, and less.
+/// The words for a metric: the verb, when head has more of it than base, and less.
 fn words(figure: ConditionMetric) -> (&'static str, &'static str, &'static str) {
     match figure {
         ConditionMetric::Slower => ("is", "faster", "slower"),
@@ -18,7 +18,7 @@ fn words(figure: ConditionMetric) -> (&'static str, &'static str, &'static str) 
     }
 }
 
-/// Returns what a ratio says of a figure: `takes 5.1 % more CPU per request than good (95 %: 4.6 to
+/// Returns a ratio of a metric as words: `takes 5.1 % more CPU per request than good (95 %: 4.6 to
 /// 5.6 % more CPU per request, 8 sets)`; `None` for a ratio without an interval.
 #[must_use]
 pub fn changed(figure: ConditionMetric, ratio: &Estimate, than: &str) -> Option<String> {
@@ -96,7 +96,7 @@ pub(super) fn errors(case: &HeadAndBase, share: f64, condition: &Condition) -> S
 /// A condition on what is not there.
 pub(super) fn not_judged(case: &HeadAndBase, condition: &Condition) -> String {
     let why = case.incomparable.as_deref();
-    let why = why.unwrap_or("the figure was not measured");
+    let why = why.unwrap_or("the metric was not measured");
     format!("{}: {condition} is not judged: {why}", case.label)
 }
 

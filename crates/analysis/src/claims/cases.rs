@@ -1,4 +1,4 @@
-//! The sessions in which a claim is looked for, and the cases in them that it is about.
+//! The sessions in which a claim is tested, and its cases in them.
 
 use bakeoff_model::published::{Claim, Metric as ClaimMetric};
 

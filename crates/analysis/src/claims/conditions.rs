@@ -1,4 +1,4 @@
-//! Whether what has to hold for a claim does, one function for each form.
+//! The conditions of a claim, one function for each form.
 
 use bakeoff_model::names;
 use bakeoff_model::published::{Claim, Expected, Metric};

@@ -59,7 +59,7 @@ impl ClaimedMetric {
     }
 }
 
-/// The figure of one case, or why it has none. A lower bound is none.
+/// The value of one case, or why it has none. A lower bound is none.
 pub(super) fn measured(
     summary: Option<&BenchmarkSummary>,
     case: &CaseData<'_>,
@@ -155,7 +155,7 @@ fn under_load(
     };
     let found = found.ok_or_else(|| match figure.at {
         Some(at) if figure.metric == ClaimMetric::P99 && in_turns() => format!(
-            "{label} took turns, which have no p99 of their own at {at} connections: whole runs do"
+            "{label} took turns, which have no separate p99 at {at} connections: whole runs do"
         ),
         Some(at) => format!("{label} was not measured at {at} connections"),
         None => none(),
@@ -163,7 +163,7 @@ fn under_load(
     Ok(found)
 }
 
-/// CPU until the end of the warm-up steps beyond what as many requests cost later, s.
+/// CPU until the end of the warm-up steps beyond what the same number of requests cost later, s.
 fn warm_up_cpu_s(run: &RunData<'_>) -> Option<f64> {
     let warm_up: Vec<_> = run.steps.iter().filter(|step| step.warm_up).collect();
     let last = warm_up.last()?.slices.last()?.contender_after.as_ref()?;
@@ -173,7 +173,7 @@ fn warm_up_cpu_s(run: &RunData<'_>) -> Option<f64> {
     Some(seconds(last.cpu?.total_ns()) - later)
 }
 
-/// The figure of the case with this label, or why there is none. A session in which it was run
+/// The value of the case with this label, or why there is none. A session in which it was run
 /// without a number says more than one in which it was not.
 pub(super) fn named(
     cases: &Cases<'_, '_>,

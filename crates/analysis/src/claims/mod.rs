@@ -25,7 +25,7 @@ pub use verdict::ClaimVerdict;
 pub struct ClaimRow {
     /// The claim.
     pub text: String,
-    /// The sentence of the source; empty where its figure says it.
+    /// The sentence of the source; empty where its value says it.
     pub quote: String,
     /// Author and date of the source.
     pub source: String,
@@ -37,7 +37,7 @@ pub struct ClaimRow {
     pub measured: String,
     /// The verdict.
     pub verdict: ClaimVerdict,
-    /// Why the verdict is no better, or what to bear in mind; may be empty.
+    /// Why the verdict is not better, or what to bear in mind; may be empty.
     pub why: String,
     /// The results folder of the round that showed it, relative to this one; empty for this one.
     pub folder: String,

@@ -82,7 +82,7 @@ impl ClaimResult {
 }
 
 /// An interval against what is expected. `none` is where there would be no effect: 1 for ratios, 0
-/// for figures. `equal` is the verdict on whether both sides of a ratio are the same.
+/// for values. `equal` is the verdict on whether both sides of a ratio are the same.
 pub(super) fn of_interval(
     interval: Interval,
     expected: Expected,

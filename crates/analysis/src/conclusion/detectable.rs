@@ -1,4 +1,4 @@
-//! Which differences sessions like this one detect.
+//! The differences that sessions like this one detect.
 
 use bakeoff_stats::{Exactness, Threshold};
 

@@ -1,6 +1,6 @@
-//! The answer of a benchmark: the first thing that a reader sees. Which contender leads by how much
-//! and at what cost in a sentence, all of them in one figure, and what that is worth. It repeats
-//! what the tables say and decides nothing: ranks, ties and intervals are theirs.
+//! The conclusion of a benchmark: the first thing that a reader sees. Which contender leads by how
+//! much and at what cost in a sentence, all of them in one chart, and what that is worth. It
+//! repeats what the tables say and decides nothing: ranks, ties and intervals are theirs.
 
 pub mod detectable;
 mod sentence;
@@ -34,7 +34,7 @@ pub struct Conclusion {
     /// How the response times of the two best compare, and why their CPU per request differs:
     /// sentences, as far as they are known.
     pub two_best: Vec<String>,
-    /// The columns of the figure for each contender.
+    /// The columns of the chart for each contender.
     pub columns: Vec<Column>,
     /// Best first; those that were not compared with the first ones are behind them.
     pub lines: Vec<Line>,
@@ -47,7 +47,7 @@ pub struct Conclusion {
     pub price: Option<[(String, f64); 2]>,
 }
 
-/// One metric of the figure.
+/// One metric of the chart.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Column {
     /// With its unit.
@@ -56,7 +56,7 @@ pub struct Column {
     pub better: &'static str,
 }
 
-/// One contender of the figure.
+/// One contender of the chart.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
     /// The rank as text; empty without one.

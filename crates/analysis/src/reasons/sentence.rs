@@ -43,7 +43,7 @@ fn signed(value: f64) -> String {
 }
 
 impl Reasons {
-    /// The whole answer; `None` where neither CPU per request nor anything else of a request
+    /// The whole sentence; `None` where neither CPU per request nor anything else of a request
     /// differs significantly.
     #[must_use]
     pub fn sentence(&self) -> Option<String> {
@@ -72,7 +72,8 @@ impl Reasons {
         Some(format!("{about}{why}.{counts}"))
     }
 
-    /// Returns the answer where only parts of the CPU per request differ significantly, or counts.
+    /// Returns the sentence where only parts of the CPU per request differ significantly, or
+    /// counts.
     fn without_total(&self, counts: &str) -> Option<String> {
         let hidden = enumerated(&self.hidden());
         let but = match (hidden.is_empty(), counts.is_empty()) {

@@ -91,7 +91,7 @@ fn what_cannot_be_searched_for_is_refused() {
         assert_eq!(output.status.code(), Some(1), "{text}");
         assert!(text.contains(expect), "{text}");
     };
-    check(&["--capacity", "fast"], "\"fast\" is no bound");
+    check(&["--capacity", "fast"], "\"fast\" is not a bound");
     check(
         &["--capacity", "p99<=1s", "--rate", "5"],
         "cannot be used with",

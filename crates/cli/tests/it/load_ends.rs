@@ -139,7 +139,7 @@ fn a_line_that_is_no_command_opens_no_window() {
             .collect();
         assert_eq!(names, events, "{lines:?}");
         let message = found.last().unwrap()["message"].as_str().unwrap();
-        let expect = format!("standard input: {wrong:?} is no step command: write `go`");
+        let expect = format!("standard input: {wrong:?} is not a step command: write `go`");
         assert!(message.starts_with(&expect), "{message}");
         let windows = names.iter().filter(|name| **name == "step-done").count();
         assert_eq!(seen.requests.load(SeqCst), 5 * windows);

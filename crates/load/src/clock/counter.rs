@@ -1,4 +1,4 @@
-//! The processor's timestamp counter, which tells the time between two readings of the kernel's
+//! The processor's timestamp counter, which gives the time between two readings of the kernel's
 //! clock at less than half of the cost of one.
 //!
 //! Only where the kernel's clock is made of the same counter, which says that it runs at one rate
@@ -16,7 +16,7 @@ use super::kernel_ns;
 /// How long the counter is trusted before the kernel's clock is read again, ns.
 const TRUSTED_NS: u64 = 10_000_000;
 
-/// The least distance of two readings that tell the rate, ns: their own error is some 50 ns.
+/// The least distance of two readings that give the rate, ns: their own error is some 50 ns.
 const APART_NS: u64 = 1_000_000;
 
 /// Between two readings of the counter that are farther apart, the thread may have lost its core.

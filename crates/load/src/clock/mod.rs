@@ -1,7 +1,7 @@
 //! The engine's clock and its own cost: `CLOCK_MONOTONIC`, and the CPU time of the calling thread.
 //!
 //! No reading of the clock is a system call: the kernel's is read through the vDSO, and between
-//! two of its readings the processor's counter tells the time, where there is one.
+//! two of its readings the processor's counter gives the time, where there is one.
 
 #![expect(unsafe_code, reason = "getrusage of one thread is in no safe wrapper")]
 
@@ -23,7 +23,7 @@ pub(crate) fn now_ns() -> u64 {
     return kernel_ns();
 }
 
-/// The same, as the kernel tells it.
+/// The same, by the kernel's clock.
 fn kernel_ns() -> u64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     // Neither part of a monotonic reading is ever negative.

@@ -71,7 +71,7 @@ impl Call {
     /// Returns a response with the message of its body as JSON; a failed call has none.
     ///
     /// # Errors
-    /// The body is no message of the method.
+    /// The body is not a message of the method.
     pub(crate) fn decoded(&self, response: &ReceivedResponse) -> Result<ReceivedResponse, Problem> {
         self.schema.decoded(&self.path, response.clone())
     }

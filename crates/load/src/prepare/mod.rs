@@ -1,4 +1,4 @@
-//! What happens before the window opens: a spec is checked, and its requests and its scenario are
+//! The work before the window opens: a spec is checked, and its requests and its scenario are
 //! made ready to be sent.
 
 mod call;

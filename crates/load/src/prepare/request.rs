@@ -33,7 +33,7 @@ pub(crate) struct Prepared {
     pub(crate) message: Vec<u8>,
     /// The response has no body whatever its head says.
     pub(crate) head_only: bool,
-    /// The response is read until as many server-sent events have come; 0 = to its end.
+    /// The response is read until this many server-sent events have come; 0 = to its end.
     pub(crate) events: u32,
     /// Allowed statuses; empty = 2xx and 3xx.
     statuses: Vec<u16>,
@@ -42,7 +42,7 @@ pub(crate) struct Prepared {
     /// Length of the body when the expectation fixes it; checked on every response.
     pub(crate) body_bytes: Option<u64>,
     /// Length of the first right body, where all others have to be as long. Of this thread's
-    /// requests, so that threads need not agree on who was first.
+    /// requests, so that threads need not agree on which was first.
     length: Option<OnceCell<u64>>,
     /// Expectation against which captured responses are checked.
     pub(crate) expect: Option<Expect>,
@@ -79,7 +79,7 @@ impl Prepared {
         }
     }
 
-    /// Whether the next response tells how long all others have to be.
+    /// Whether the next response sets the length of all others.
     #[inline]
     pub(crate) fn awaits_length(&self) -> bool {
         self.length.as_ref().is_some_and(|one| one.get().is_none())

@@ -35,11 +35,11 @@ pub(crate) struct Script {
     variables: usize,
     cookies: bool,
     go_on: bool,
-    /// Users that began, in all threads of this part of the load.
+    /// Users that started, in all threads of this part of the load.
     begun: Arc<AtomicU64>,
     part: load::LoadPart,
     random: Random,
-    /// The beginning of all unique texts of this thread.
+    /// The prefix of all unique texts of this thread.
     nonce: String,
 }
 
@@ -156,7 +156,7 @@ impl Script {
         }
     }
 
-    /// A user begins: it forgets what the last one on its connection knew.
+    /// Starts a user, which forgets what the last one on its connection knew.
     pub(crate) fn begin(&mut self, state: &mut UserState) {
         state.cookies.clear();
         state.values.clear();

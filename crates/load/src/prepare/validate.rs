@@ -97,7 +97,7 @@ fn check_sides(spec: &LoadSpec) -> Result<(), LoadError> {
         }
         if step.turns.is_some() && spec.connects_on_arrival() {
             return fail(format!(
-                "step {index}: turns are played on open connections, not by users who connect"
+                "step {index}: turns are played on open connections, not by users that connect"
             ));
         }
     }

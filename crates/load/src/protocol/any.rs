@@ -30,7 +30,7 @@ pub(crate) enum AnyProtocol {
 
 impl AnyProtocol {
     /// The protocol of `spec` before it is started. `upgrade` is the first request, which
-    /// WebSocket begins with, and `seed` that of its masks; `heads` is shared by all connections
+    /// WebSocket starts with, and `seed` that of its masks; `heads` is shared by all connections
     /// of a thread.
     pub(crate) fn new(spec: &LoadSpec, upgrade: &Rc<[u8]>, heads: &HeadCache, seed: u64) -> Self {
         let slots = slots(spec);

@@ -26,7 +26,7 @@ pub(crate) enum ProtocolEvent {
     },
     /// More requests may be in flight than before.
     CapacityGrew,
-    /// Requests in flight may still be answered; no further ones may be sent.
+    /// Requests in flight may still get responses; no further ones may be sent.
     Draining,
     /// The connection cannot go on. Nothing follows.
     Failed {

@@ -12,7 +12,7 @@ pub(crate) trait Protocol {
     /// [`ProtocolEvent::Established`]; otherwise requests may be sent at once.
     fn start(&mut self) -> bool;
 
-    /// A window opens: what arrived before `start_ns` (monotonic ns) and is only found now is no
+    /// A window opens: what arrived before `start_ns` (monotonic ns) and is only found now is not a
     /// response to anything. Only a service that speaks unasked has such a thing.
     fn open_window(&mut self, _start_ns: u64) {}
 

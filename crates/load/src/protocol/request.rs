@@ -14,6 +14,6 @@ pub(crate) struct OutgoingRequest<'a> {
     pub(crate) message: &'a [u8],
     /// The response has no body whatever its head says.
     pub(crate) head_only: bool,
-    /// The response is read until as many server-sent events have come; 0 = to its end.
+    /// The response is read until this many server-sent events have come; 0 = to its end.
     pub(crate) events: u32,
 }

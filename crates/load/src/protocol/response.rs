@@ -73,7 +73,7 @@ impl Response {
         }
     }
 
-    /// Wants this many server-sent events of the response that has begun; 0 = all of it.
+    /// Wants this many server-sent events of the response that has started; 0 = all of it.
     #[inline]
     pub(crate) fn want_events(&mut self, events: u32) {
         if events > 0 {
@@ -102,7 +102,7 @@ impl Response {
         Some(&mut captured.response.headers)
     }
 
-    /// Notes that there is more to come after what came at `received_ns` (monotonic ns).
+    /// Notes that more bytes must follow those received at `received_ns` (monotonic ns).
     pub(crate) fn await_more(&mut self, received_ns: u64) {
         if self.body_bytes > 0 && self.first_byte_ns == 0 {
             self.first_byte_ns = received_ns;

@@ -1,7 +1,7 @@
-//! Server-sent events in the body of a response: a stream that need not end is read until as many
+//! Server-sent events in the body of a response: a stream that need not end is read until the given
 //! events as wanted have come. How events are delimited: HTML Living Standard, 9.2.6.
 
-/// The field without which a block of lines is no event.
+/// The field without which a block of lines is not an event.
 const DATA: &[u8] = b"data";
 
 /// Reads a stream until enough events have come.

@@ -1,5 +1,5 @@
-//! When requests of open load are due, as data: an ascending sequence of times since the window
-//! opened. Pure and seeded, so that it can be tested without a clock and repeated exactly.
+//! The times at which requests of open load are due: an ascending sequence of times since the
+//! window opened. Pure and seeded, so that it can be tested without a clock and repeated exactly.
 
 use bakeoff_model::load::{LoadPart, Pace, StepSpec};
 
@@ -7,9 +7,9 @@ use crate::random::Random;
 use crate::shard::Shard;
 
 /// The arrivals of a step of open load, over all connections of all threads of a part of the load.
-/// At a stated rate they are every so many of the whole schedule, so that those of all parts
-/// interleave as those of one load generator; of a Poisson process a part has one of its own, and
-/// together they are one again.
+/// At a stated rate they are every n-th of the whole schedule, so that those of all parts
+/// interleave as those of one load generator; each part has its own Poisson process, and the sum of
+/// these is one again.
 #[derive(Debug, Clone)]
 pub(crate) struct Arrivals {
     curve: Curve,
@@ -130,7 +130,7 @@ impl Arrivals {
     }
 }
 
-/// Nanoseconds of a float; `None` for what is no time (a rate of 0, an exhausted ramp).
+/// Nanoseconds of a float; `None` for what is not a time (a rate of 0, an exhausted ramp).
 fn whole(at_ns: f64) -> Option<u64> {
     #[expect(clippy::cast_possible_truncation, reason = "bounded by the comparison")]
     (0.0..9.0e18)

@@ -1,7 +1,7 @@
-//! When requests are due and which of them may be sent now. Closed load has no schedule: a free
-//! slot gets its next request at once. Open load has one: requests that are due wait for a free
-//! slot, and their waiting is part of their response time, without which there would be coordinated
-//! omission. The users of a scenario have think times of their own.
+//! Schedules: when requests are due and which of them may be sent now. Closed load has no schedule:
+//! a free slot gets its next request at once. Open load has one: requests that are due wait for a
+//! free slot, and their waiting is part of their response time, without which there would be
+//! coordinated omission. The users of a scenario have think times.
 
 pub(crate) mod arrivals;
 pub(crate) mod users;
@@ -111,7 +111,7 @@ impl Schedule {
         }
     }
 
-    /// A slice begins; `length_ns` 0 = to the end of the window.
+    /// A slice starts; `length_ns` 0 = to the end of the window.
     pub(crate) fn begin_slice(&mut self, start_ns: u64, length_ns: u64) {
         let length_ns = match length_ns {
             0 => u64::MAX,
@@ -146,7 +146,7 @@ impl Schedule {
         window.is_some_and(|window| window.arrivals.is_some())
     }
 
-    /// Whether response times are counted beside service times.
+    /// Whether response times are counted besides service times.
     #[inline]
     pub(crate) fn has_intended_times(&self) -> bool {
         self.users.is_some() || self.is_open_load()
@@ -181,7 +181,7 @@ impl Schedule {
         (self.is_spent(now) || all_gone) && self.waiting.is_empty()
     }
 
-    /// When the slice, or what is left of the arrivals, ends after `now`.
+    /// When the slice, or the remaining arrivals, end after `now`.
     pub(crate) fn next_end_ns(&self, now: u64) -> u64 {
         let slice_end_ns = self.window.as_ref().map_or(now, |one| one.slice_end_ns);
         let over_ns = self.arrivals_end_ns().filter(|over_ns| *over_ns > now);

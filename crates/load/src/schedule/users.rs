@@ -1,4 +1,4 @@
-//! The users of a scenario: each has a connection of its own, or a share of one where the protocol
+//! The users of a scenario: each has a separate connection, or a share of one where the protocol
 //! has several requests in flight, makes one request after the other, and has think times between
 //! them.
 

@@ -1,4 +1,4 @@
-//! What carries the bytes: sockets, the kernel interfaces that wait for them, and TLS. Nothing here
+//! Transport of the bytes: sockets, the kernel interfaces that wait for them, and TLS. Nothing here
 //! knows what the bytes mean.
 
 pub(crate) mod reactor;

@@ -115,7 +115,7 @@ impl Endpoint {
         }
     }
 
-    /// Begins to connect; "in progress" is no error.
+    /// Starts to connect; "in progress" is not an error.
     pub(crate) fn connect(&self, socket: &OwnedFd) -> Result<(), Errno> {
         let result = match self {
             Self::Inet(address) => connect(socket, address),

@@ -50,7 +50,7 @@ impl TlsSettings {
         }))
     }
 
-    /// Begins a session.
+    /// Starts a session.
     ///
     /// # Errors
     /// A message, when the settings do not allow one.
@@ -106,7 +106,7 @@ impl TlsSession {
     }
 
     /// Takes bytes of the connection and appends what they mean to `plain`. The other side's
-    /// close_notify is answered at once: some services wait for that before they close.
+    /// close_notify gets a reply at once: some services wait for that before they close.
     ///
     /// # Errors
     /// A message, when TLS fails. What [`Session::output`] then gives is the alert.

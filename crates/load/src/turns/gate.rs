@@ -1,4 +1,4 @@
-//! Where the threads of a step in turns meet between two turns: the last one that arrives reads the
+//! The barrier of the threads of a step between two turns: the last one that arrives reads the
 //! clock and the CPU counters and says what all of them do next.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -22,7 +22,7 @@ pub(crate) struct Turn {
     pub(crate) side: usize,
     /// The block that it belongs to.
     pub(crate) block: u64,
-    /// When it begins, monotonic ns.
+    /// When it starts, monotonic ns.
     pub(crate) start_ns: u64,
     /// When the last request may be sent, monotonic ns.
     pub(crate) until_ns: u64,
@@ -62,10 +62,10 @@ pub(crate) struct Rotation {
     turn_ns: u64,
     /// The order of the running block.
     order: Vec<usize>,
-    /// How many turns of the running block have begun.
+    /// How many turns of the running block have started.
     begun: usize,
     block: u64,
-    /// CPU time of each side at the beginning of the turn that is being played, ns.
+    /// CPU time of each side at the start of the turn that is being played, ns.
     readings_ns: Vec<Option<u64>>,
     /// The side of the turn that is being played.
     playing: Option<usize>,
@@ -76,7 +76,7 @@ pub(crate) struct Rotation {
 pub(crate) struct StepOfTurns {
     /// Bounds of the length of a turn.
     pub(crate) turns: Turns,
-    /// When it begins, monotonic ns.
+    /// When it starts, monotonic ns.
     pub(crate) start_ns: u64,
     /// How long it is, ns.
     pub(crate) duration_ns: u64,
@@ -200,7 +200,7 @@ impl Gate {
         }
     }
 
-    /// A step begins; no thread is here.
+    /// A step starts; no thread is here.
     pub(crate) fn begin(&self, rotation: Rotation) {
         self.state().rotation = Some(rotation);
     }
@@ -213,7 +213,7 @@ impl Gate {
 
     /// Waits for all threads, and returns what they do next; one of them gets the CPU time of the
     /// turn that ended. `drain_ns` is how long this thread waited for what was in flight;
-    /// `counters` are those of the sides, opened by this thread, which has files of its own.
+    /// `counters` are those of the sides, opened by this thread, which has separate files.
     pub(crate) fn pass(&self, drain_ns: u64, counters: &[Counter]) -> (Next, Option<TurnCpu>) {
         let mut state = self.state();
         state.drain_ns = state.drain_ns.max(drain_ns);

@@ -1,4 +1,4 @@
-//! How long a turn has to be. Pure.
+//! The length of a turn. Pure.
 
 use bakeoff_model::load::Turns;
 
@@ -6,8 +6,8 @@ use bakeoff_model::load::Turns;
 /// fewer requests are in flight, is less than a tenth of it.
 const DRAINS: u64 = 10;
 
-/// How many turns of a side the mean of its drains remembers: from there on the newest one has a
-/// weight of one in so many.
+/// How many turns of a side the mean of its drains remembers: from there on the newest one has the
+/// inverse as its weight.
 const MEMORY: u64 = 8;
 
 /// Follows the drains of all sides.

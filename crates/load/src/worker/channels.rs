@@ -20,7 +20,7 @@ pub(crate) enum Command {
 /// A report of a thread to the coordinator.
 #[derive(Debug)]
 pub(crate) enum Report {
-    /// The connections of the step to the target of this index are open, as many as could be.
+    /// The connections of the step to the target of this index are open, except failed ones.
     Ready(usize, Ready),
     /// The window opened at this time, monotonic ns.
     Opened(u64),
@@ -32,7 +32,7 @@ pub(crate) enum Report {
     Failed(Errno),
 }
 
-/// The connections with which a thread begins a step.
+/// The connections with which a thread starts a step.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Ready {
     /// How many are established.
@@ -52,7 +52,7 @@ pub(crate) struct WorkerChannels {
     pub(crate) reports: Sender<(usize, Report)>,
     /// Empty tallies.
     pub(crate) spares: Receiver<Box<Tally>>,
-    /// The requests that the threads may still begin in this step of closed load.
+    /// The requests that the threads may still start in this step of closed load.
     pub(crate) allowance: Arc<Allowance>,
     /// Whether the run has to end.
     pub(crate) stop: Stop,

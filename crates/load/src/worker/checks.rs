@@ -48,8 +48,8 @@ impl BodyChecks {
         self.timestamp.is_some()
     }
 
-    /// Draws how many responses lie before the next captured one: on average as many as the spec
-    /// says, but at random, so that no request of a regular mix is always left out.
+    /// Draws how many responses lie before the next captured one: on average the number of the
+    /// spec, but at random, so that no request of a regular mix is always left out.
     fn draw(&mut self) {
         self.until_capture = match self.every {
             0 => u64::MAX,

@@ -36,7 +36,7 @@ pub(super) enum ConnectionStage {
 pub(super) struct Connection {
     /// How far it is.
     pub(super) stage: ConnectionStage,
-    /// When it began to connect, monotonic ns.
+    /// When it started to connect, monotonic ns.
     pub(super) since_ns: u64,
     /// Failures since the last complete response.
     pub(super) failures: u32,

@@ -21,8 +21,8 @@ use crate::transport::reactor::{Event, Reactor};
 use crate::transport::socket::{broken_class, connect_class};
 use crate::transport::tls::TlsSettings;
 
-/// One request in flight after the other. A connection has as many slots as it may have requests
-/// in flight.
+/// One request in flight after the other. A connection has a slot for each request that it may
+/// have in flight.
 #[derive(Debug, Default)]
 pub(super) struct Slot {
     /// Its request was sent and has not come to an end.
@@ -113,7 +113,7 @@ impl<R: Reactor> Connections<R> {
         }
     }
 
-    /// Makes them `count`, closing those beyond. A new slot begins with the turn that `first_turn`
+    /// Makes them `count`, closing those beyond. A new slot starts with the turn that `first_turn`
     /// says for its connection and its number on it.
     pub(super) fn resize(
         &mut self,
@@ -269,7 +269,7 @@ impl<R: Reactor> Connections<R> {
         Some(MinMax { min, max })
     }
 
-    /// Begins to connect a closed one.
+    /// Starts to open a closed one.
     pub(super) fn connect(&mut self, connection: usize, now: u64) {
         let one = &mut self.all[connection];
         one.stage = ConnectionStage::Connecting;

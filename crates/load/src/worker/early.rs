@@ -15,7 +15,7 @@ use crate::transport::reactor::{Event, Reactor};
 /// The text `hello` in one frame.
 const MESSAGE: &[u8] = b"\x81\x05hello";
 
-/// How much later than the kernel the thread finds what came.
+/// How much later than the kernel the thread finds received bytes.
 const LATE_NS: u64 = 450 * MILLISECOND;
 
 /// Messages are pushed this far apart, from the upgrade on.

@@ -1,4 +1,4 @@
-//! Counts failures, and tries again after a pause.
+//! Counts failures, and retries after a pause.
 
 use bakeoff_model::load::ErrorClass;
 

@@ -1,5 +1,5 @@
 //! One thread of the load generator. It shares next to nothing with the other threads; the
-//! coordinator tells it what to do next and takes its tallies over.
+//! coordinator sends it commands and takes its tallies over.
 //!
 //! It is made of parts that know nothing of each other: the connections, the schedule, the
 //! recorder and the body checks. Here are the steps of its life; `requests` sends requests and
@@ -51,12 +51,12 @@ const CONNECTING_MAX: usize = 64;
 /// How many times the connect timeout the connections of a step may take together.
 const PREPARE_TIMEOUTS_MAX: u64 = 4;
 
-/// How long no further connection may come before a step begins with those that it has, ns: two
+/// How long no further connection may come before a step starts with those that it has, ns: two
 /// retransmissions of a lost SYN. A service whose threads all wait for requests on connections that
 /// have none takes no further ones before the window opens.
 const PREPARE_STALL_NS: u64 = 4_000_000_000;
 
-/// How long responses may still come after a step, so that the next one begins with free
+/// How long responses may still come after a step, so that the next one starts with free
 /// connections, ns.
 const DRAIN_NS_MAX: u64 = 1_000_000_000;
 
@@ -160,7 +160,7 @@ impl<'a, R: Reactor> Worker<'a, R> {
         Ok(())
     }
 
-    /// Opens or closes connections until there are as many as the step wants.
+    /// Opens or closes connections until the step has its number.
     pub(crate) fn prepare(&mut self, step: usize) -> Result<Ready, Errno> {
         let share = self.shard.share();
         let count = share.connections_of(self.spec.steps[step].connections) as usize;
@@ -241,14 +241,14 @@ impl<'a, R: Reactor> Worker<'a, R> {
         Ok(())
     }
 
-    /// Begins the first slice and the first requests.
+    /// Starts the first slice and the first requests.
     fn open_window(&mut self, step: usize, start_ns: u64) {
         let end_ns = start_ns + self.spec.steps[step].duration_ns;
         self.set_up_window(step, start_ns, end_ns);
         self.send_first(start_ns);
     }
 
-    /// Begins the first slice, without a request.
+    /// Starts the first slice, without a request.
     fn set_up_window(&mut self, step: usize, start_ns: u64, end_ns: u64) {
         let step_spec = &self.spec.steps[step];
         let seed = self.spec.seed.wrapping_add(step as u64);
@@ -282,7 +282,7 @@ impl<'a, R: Reactor> Worker<'a, R> {
         }
     }
 
-    /// Sets up the tally for the slice that begins now; `length_ns` 0 = to the end of the window.
+    /// Sets up the tally for the slice that starts now; `length_ns` 0 = to the end of the window.
     fn begin_slice(&mut self, slice: u32, start_ns: u64, length_ns: u64) {
         self.schedule.begin_slice(start_ns, length_ns);
         let established = self.connections.established();

@@ -47,13 +47,13 @@ impl Recorder {
         }
     }
 
-    /// Tells the coordinator.
+    /// Sends to the coordinator.
     pub(super) fn report(&self, report: Report) {
         // A coordinator that is gone is noticed at the next command.
         let _ = self.reports.send((self.thread, report));
     }
 
-    /// A step begins; `bytes` were sent and received so far.
+    /// A step starts; `bytes` were sent and received so far.
     pub(super) fn begin(&mut self, bytes: (u64, u64)) {
         self.tally.clear();
         self.cpu = thread_cpu();
@@ -72,7 +72,7 @@ impl Recorder {
         self.cpu = thread_cpu();
     }
 
-    /// A slice begins, with these connections and requests that they may have in flight.
+    /// A slice starts, with these connections and requests that they may have in flight.
     pub(super) fn begin_slice(
         &mut self,
         slice: u32,

@@ -62,7 +62,7 @@ impl<R: Reactor> Worker<'_, R> {
 
     /// Requests may be sent on a connection.
     fn established(&mut self, connection: usize) {
-        // It may have failed for what came before.
+        // It may have failed because of earlier bytes.
         if !self.connections.get(connection).is_opening() {
             return;
         }
@@ -200,7 +200,7 @@ impl<R: Reactor> Worker<'_, R> {
         !self.spec.connects_on_arrival() || self.schedule.wanted(first).is_some()
     }
 
-    /// Whether a connection is the first one of its user, who opened it to send its first request.
+    /// Whether a connection is the first one of its user, opened to send its first request.
     fn is_arrival(&self, connection: usize) -> bool {
         let first = self.connections.slots_of(connection).start;
         self.spec.connects_on_arrival() && self.schedule.wanted(first) == Some(0)

@@ -33,7 +33,7 @@ const LOOK_NS: u64 = 1_000;
 
 const RESPONSE: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 
-/// When a request that arrives at some time (ns) will be answered.
+/// When the response to a request that arrives at some time (ns) will come.
 type Serve = Box<dyn FnMut(u64) -> u64>;
 
 /// The simulated kernel, network and service.
@@ -164,7 +164,7 @@ pub(super) fn load_spec(connections: u32, duration_ns: u64, pace: Pace) -> LoadS
     }
 }
 
-/// When the simulation begins; time before it would be negative.
+/// When the simulation starts; time before it would be negative.
 const BEGIN_NS: u64 = SECOND;
 /// When the window opens.
 pub(super) const OPEN_NS: u64 = 2 * SECOND;

@@ -36,9 +36,9 @@ fn freezing(at_ns: u64) -> u64 {
     at_ns + ANSWER_NS + FREEZE_NS.saturating_sub(phase_ns)
 }
 
-/// The share `share` of requests that are due at an even rate is answered within this time: one
-/// that is due `u` after a freeze began waits for the rest of the freeze, and then for those that
-/// were due before it and now are answered, as many at a time as there are connections.
+/// The time within which the share `share` of requests at an even rate gets responses: one
+/// that is due `u` after a freeze started waits for the rest of the freeze, and then for those that
+/// were due before it and get responses now, one at a time on each connection.
 fn truth_of_freezing(share: f64, connections: u32) -> f64 {
     let late = (1.0 - share) * PERIOD_NS as f64;
     let drained = RATE / 1e9 * ANSWER_NS as f64 / f64::from(connections);

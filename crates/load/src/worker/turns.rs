@@ -10,7 +10,7 @@ use crate::transport::reactor::Reactor;
 use crate::turns::gate::{Turn, TurnCpu};
 
 impl<R: Reactor> Worker<'_, R> {
-    /// Begins a step in turns, without a request.
+    /// Starts a step in turns, without a request.
     pub(crate) fn begin_turns(&mut self, step: usize, start_ns: u64) {
         self.set_up_window(step, start_ns, u64::MAX);
         self.schedule.send_until(0);
@@ -82,7 +82,7 @@ impl<R: Reactor> Worker<'_, R> {
         }
     }
 
-    /// Ends the slice between two turns and begins the next one.
+    /// Ends the slice between two turns and starts the next one.
     pub(crate) fn end_slice_of_turns(&mut self, end_ns: u64) {
         let slice = self.recorder.tally.slice;
         let bytes = self.connections.bytes();

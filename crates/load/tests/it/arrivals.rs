@@ -1,4 +1,4 @@
-//! Users who open their connections as they arrive, and services that let them in late or never.
+//! Users that open their connections as they arrive, and services that accept them late or never.
 
 use std::net::TcpListener;
 use std::os::fd::AsFd as _;
@@ -13,7 +13,7 @@ use crate::{MILLISECOND, SECOND, Total, get, load_spec, run, try_run};
 
 const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 
-/// Users who arrive at once and send two requests each.
+/// Users that arrive at once and send two requests each.
 fn arriving(address: &str, users: u32, times: u64) -> LoadSpec {
     let mut spec = load_spec(address, users, 0);
     spec.threads = 2;
@@ -60,7 +60,7 @@ on_each_reactor!(each_user_has_a_connection_of_its_own);
 fn each_user_has_a_connection_of_its_own() {
     let server = Server::script(vec![say(OK)]);
     let mut spec = arriving(&server.address, 10, 3);
-    // The next step begins without connections, too.
+    // The next step starts without connections, too.
     spec.steps.push(spec.steps[0].clone());
     let total = run(&spec);
     assert!(total.errors.is_empty(), "{:?}", total.errors);
@@ -100,7 +100,7 @@ fn a_queue_that_is_never_emptied_fails_users_inside_and_outside_of_it() {
     spec.timeout_connect_ns = 300 * MILLISECOND;
     spec.timeout_answer_ns = 300 * MILLISECOND;
     let total = run(&spec);
-    // The kernel connects those who fit into the queue, and drops the others' requests to connect.
+    // The kernel connects those that fit into the queue, and drops the others' requests to connect.
     let classes = [ErrorClass::ConnectTimeout, ErrorClass::HeaderTimeout];
     check_failures(&total, 12, &classes);
     for class in classes {
@@ -178,7 +178,7 @@ fn waiting_for_a_late_service_is_response_time() {
     for interval in &total.intervals {
         response.merge(interval.response_time.as_ref().unwrap());
     }
-    // Who finds the queue full asks again a second later.
+    // A user that finds the queue full tries again a second later.
     let longest_ns = response.max_ns().unwrap();
     assert!(longest_ns >= 900 * MILLISECOND, "{longest_ns}");
     let connecting_ns = total.intervals.iter().filter_map(|i| i.connecting_ns);
@@ -216,6 +216,6 @@ fn users_who_connect_have_neither_rates_nor_turns_nor_shared_connections() {
             spec.target.protocol = Protocol::Http2;
             spec.in_flight = 2;
         },
-        "users who connect on arrival share no connections",
+        "users that connect on arrival share no connections",
     );
 }

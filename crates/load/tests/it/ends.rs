@@ -1,4 +1,4 @@
-//! How steps and connections come to an end, and that failures cost what they should.
+//! Ends of steps and connections, and the time that failures take.
 
 use std::net::TcpListener;
 use std::sync::Arc;

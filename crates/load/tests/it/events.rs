@@ -82,7 +82,7 @@ fn a_stream_that_ends_early_fails() {
     let example = total.errors[&ErrorClass::WrongBody].example.clone();
     let message = example.unwrap_or_default();
     assert!(message.contains("1 of 2 events"), "{message}");
-    // What is no stream fails by its status alone.
+    // What is not a stream fails by its status alone.
     let server = Server::script(vec![say("HTTP/1.1 503 No\r\nContent-Length: 0\r\n\r\n")]);
     let total = played(&load_spec(&server.address, 1, REQUESTS), 2);
     assert_eq!(total.count(ErrorClass::UnexpectedStatus), REQUESTS);

@@ -43,7 +43,7 @@ fn the_first_byte_of_http1_is_timed() {
     let parts = vec![say(&first), PAUSE, say("3\r\ntwo\r\n0\r\n\r\n")];
     let server = Server::script(parts);
     check_streamed(&load_spec(&server.address, 1, REQUESTS));
-    // A head without a body is no first byte.
+    // A head without a body is not a first byte.
     let parts = vec![say(head), PAUSE, say("3\r\ntwo\r\n0\r\n\r\n")];
     let server = Server::script(parts);
     let (first_byte, _) = times(&load_spec(&server.address, 1, REQUESTS));

@@ -122,7 +122,7 @@ impl Server {
         self.connections.load(Ordering::SeqCst)
     }
 
-    /// The largest number of requests that had come before they were answered.
+    /// The largest number of requests that had come before their responses.
     pub(crate) fn most_at_once(&self) -> u64 {
         self.most.load(Ordering::SeqCst)
     }
@@ -137,7 +137,7 @@ impl Drop for Server {
 }
 
 /// Reads frames and responds each request when its headers and body are there. All requests of one
-/// read are known before the first of them is answered.
+/// read are known before the first response to them.
 fn serve(
     stream: &mut TcpStream,
     requests: &AtomicU64,
@@ -164,7 +164,7 @@ fn serve(
     }
 }
 
-/// What a client sends.
+/// A frame from a client.
 #[derive(Debug, Default)]
 pub(crate) struct Incoming {
     input: Vec<u8>,

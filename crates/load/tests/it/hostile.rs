@@ -189,7 +189,7 @@ fn what_is_no_http_is_bad_framing() {
     }
 }
 
-/// What cannot be the head of a response.
+/// Bytes that cannot be the head of a response.
 fn bad_heads() -> Vec<(&'static str, String)> {
     let head = "HTTP/1.1 200 OK\r\n";
     vec![
@@ -251,7 +251,7 @@ fn bad_heads() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// What cannot be the body that its head promised.
+/// Bodies that differ from what their head promised.
 fn bad_bodies() -> Vec<(&'static str, String)> {
     let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
     vec![

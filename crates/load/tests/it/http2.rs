@@ -35,7 +35,7 @@ fn http2_spec(address: &str, connections: u32, streams: u32, requests: u64) -> L
     spec
 }
 
-/// What a server of hyper's has seen.
+/// Counts of a hyper server.
 #[derive(Debug, Default)]
 struct Seen {
     requests: AtomicU64,
@@ -288,7 +288,7 @@ fn what_is_no_http2_is_bad_framing() {
     }
 }
 
-/// What the connection does not survive.
+/// Errors that end the connection.
 fn bad_frames() -> Vec<(&'static str, Script)> {
     vec![
         ("HTTP/1.1", |_| {
@@ -356,7 +356,7 @@ fn bad_frames() -> Vec<(&'static str, Script)> {
     ]
 }
 
-/// What only the request does not survive.
+/// Errors that end only the request.
 fn bad_answers() -> Vec<(&'static str, Script)> {
     vec![
         ("data before the head", |n| {
@@ -567,7 +567,7 @@ fn the_service_may_allow_fewer_streams() {
     });
     let total = run(&http2_spec(&server.address, 1, 10, 40));
     assert_eq!(total.requests, 40, "{:?}", total.errors);
-    // On a busy host the first may be answered before the second comes.
+    // On a busy host the first may get its response before the second comes.
     assert!(server.most_at_once() <= 2, "{}", server.most_at_once());
     assert_eq!(total.streams, 2);
 }

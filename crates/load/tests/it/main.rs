@@ -145,7 +145,7 @@ fn get(path: &str) -> RequestSpec {
     }
 }
 
-/// What the intervals of a run add up to.
+/// The sums of the intervals of a run.
 #[derive(Debug, Default)]
 struct Total {
     requests: u64,

@@ -1,4 +1,4 @@
-//! A load in parts: together they do what one load generator does, and begin when they are told.
+//! A load in parts: together they do what one load generator does, and start at the given instant.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
@@ -115,7 +115,7 @@ fn no_user_of_a_part_has_what_one_of_another_has() {
     }
 }
 
-/// What a load says about the beginning of its window when it is told to open it at an instant.
+/// Returns what a load reports about the start of its window when it must open it at an instant.
 fn begin_at(instant: impl Fn() -> u64) -> Result<Vec<LoadEvent>, LoadError> {
     let server = Server::script(vec![say(OK)]);
     let mut spec = load_spec(&server.address, 3, 0);
@@ -145,7 +145,7 @@ fn a_window_opens_at_its_instant() {
         late_ns,
     } = events[1]
     else {
-        panic!("it says when it began: {events:?}");
+        panic!("no Began event: {events:?}");
     };
     assert_eq!(step, 0);
     assert!(
@@ -164,7 +164,7 @@ fn a_window_opens_at_its_instant() {
 fn a_window_whose_instant_has_passed_opens_at_once() {
     let events = begin_at(|| wall_ns() - SECOND).unwrap();
     let LoadEvent::Began { late_ns, .. } = events[1] else {
-        panic!("it says when it began: {events:?}");
+        panic!("no Began event: {events:?}");
     };
     assert!(late_ns >= SECOND, "{late_ns}");
     assert!(matches!(&events[2], LoadEvent::Interval(slice) if slice.requests > 0));

@@ -10,7 +10,7 @@ use bakeoff_model::load::{ErrorClass, LoadSpec};
 
 use crate::{MILLISECOND, answer_limit_ns, get, load_spec, run, try_run};
 
-/// What a server has seen.
+/// Counts of a server.
 #[derive(Debug, Default)]
 struct Seen {
     requests: AtomicU64,
@@ -146,7 +146,7 @@ fn what_a_service_does_not_respond_is_distinguished() {
 on_each_reactor!(garbage_after_the_responses_costs_no_request);
 
 fn garbage_after_the_responses_costs_no_request() {
-    // All four are answered together, so that none is sent between.
+    // All four responses come together, so that none is sent between.
     let (address, seen) = serve(|index, line| match index {
         0..3 => (Vec::new(), true),
         _ => (
@@ -189,7 +189,7 @@ fn every_moment_of_a_closed_loop_is_the_services_or_ours() {
     }
 }
 
-/// What part of the places' time in a step was the service's or the load generator's own.
+/// The part of the slots' time in a step that was the service's or the load generator's.
 fn accounted_share(address: &str, in_flight: u32) -> f64 {
     let mut spec = load_spec(address, 2, 0);
     spec.in_flight = in_flight;

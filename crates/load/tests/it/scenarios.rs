@@ -1,4 +1,4 @@
-//! Users of scenarios: what they send, what they learn, when they give up, and who counts it.
+//! Users of scenarios: what they send, what they learn, when they give up, and what counts it.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -94,7 +94,7 @@ fn shop(guests: &AtomicU64, path: &str, brought: [&str; 4]) -> (u16, Option<Stri
     }
 }
 
-/// Twelve users who go shopping twice each.
+/// Twelve users that go shopping twice each.
 fn shopping(address: &str, connections: u32) -> LoadSpec {
     let enter = RequestSpec {
         extract: [("token".to_owned(), Extract::Json("$.token".to_owned()))].into(),
@@ -180,7 +180,7 @@ fn users_take_turns_when_the_service_allows_fewer_streams() {
             Act::Send(frames::hello(stream)),
         ]
     });
-    // All come to their end, also those who wait while the others pause.
+    // All come to their end, also those that wait while the others pause.
     let total = run(&crowded_users(&server.address, 3, 5 * MILLISECOND));
     assert!(total.errors.is_empty(), "{:?}", total.errors);
     assert_eq!(total.requests, 8 * 3 * 2);
@@ -286,7 +286,7 @@ fn users_register_with_unique_ids() {
     }
     ids.sort();
     ids.dedup();
-    assert_eq!(ids.len(), 40, "each user of each time has an id of its own");
+    assert_eq!(ids.len(), 40, "each user of each time has a unique id");
 }
 
 on_each_reactor!(variables_are_fed_extracted_and_sent);
@@ -450,7 +450,7 @@ fn a_single_request_can_have_a_rate() {
     let sent = ids.len();
     ids.sort();
     ids.dedup();
-    assert_eq!(ids.len(), sent, "each request has an id of its own");
+    assert_eq!(ids.len(), sent, "each request has a unique id");
 }
 
 on_each_reactor!(users_survive_a_server_that_closes_between_requests);
@@ -468,8 +468,8 @@ fn scenarios_that_make_no_sense_are_refused() {
     type Change = fn(&mut LoadSpec);
     let cases: [(Change, &str); 5] = [
         (
-            |spec| spec.requests[0].path = "/${nobody}".to_owned(),
-            "the variable nobody has no value",
+            |spec| spec.requests[0].path = "/${unset}".to_owned(),
+            "the variable unset has no value",
         ),
         (
             |spec| spec.requests[0].body = "${".into(),

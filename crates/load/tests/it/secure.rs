@@ -1,4 +1,4 @@
-//! TLS: right responses through it, and failures of it in a class of their own.
+//! TLS: right responses through it, and failures of it in a separate class.
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -139,7 +139,7 @@ fn failures_of_tls_have_their_class() {
     unsigned.target.insecure = false;
     match crate::try_run(&unsigned) {
         Ok(total) => assert_eq!(total.count(ErrorClass::Tls), 2, "{:?}", total.errors),
-        // A host without root certificates says so before it begins.
+        // A host without root certificates says so before it starts.
         Err(error) => assert!(
             error.to_string().contains("TLS cannot be set up"),
             "{error}"
@@ -177,7 +177,7 @@ enum CloseNotify {
     Never,
 }
 
-/// A server that begins the protocol and gives one response on each connection, to the first bytes
+/// A server that starts the protocol and gives one response on each connection, to the first bytes
 /// that `response` has one for. It counts the connections on which the other side sent close_notify
 /// as well.
 fn serve_once(

@@ -148,7 +148,7 @@ impl Server {
         self.requests.load(Ordering::SeqCst)
     }
 
-    /// Returns the requests read, once they are as many as `sent` or ten seconds have passed: what
+    /// Returns the requests read, once there are `sent` of them or ten seconds have passed: what
     /// was in flight when a load ended may be read after its end.
     pub(crate) fn requests_of(&self, sent: u64) -> u64 {
         let deadline = Instant::now() + Duration::from_secs(10);

@@ -218,7 +218,7 @@ fn open_load_offers_its_rate_and_counts_from_the_intended_time() {
 on_each_reactor!(open_load_drops_nothing_silently);
 
 fn open_load_drops_nothing_silently() {
-    // One connection, 20 ms a response: 50 of 500 requests a second can be answered.
+    // One connection, 20 ms a response: 50 of 500 requests a second can get responses.
     let server = Server::script(vec![Act::Pause(Duration::from_millis(20)), say(OK)]);
     let mut spec = load_spec(&server.address, 1, 0);
     spec.timeout_answer_ns = 200 * MILLISECOND;

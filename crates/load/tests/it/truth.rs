@@ -57,7 +57,7 @@ fn no_time_is_shorter_than_what_the_server_slept() {
             for share in [0.01, 0.1, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 1.0] {
                 let inside = slept.quantile_ns(share).unwrap() as f64;
                 let outside = total.service.quantile_ns(share).unwrap() as f64;
-                // A histogram tells times apart that differ by a thousandth.
+                // A histogram distinguishes times that differ by a thousandth.
                 assert!(
                     outside > 0.998 * inside,
                     "delay {number}, {pace:?}: p{} is {outside}, slept {inside}",

@@ -76,7 +76,7 @@ fn play(spec: &LoadSpec) -> Vec<Vec<LoadInterval>> {
     sides
 }
 
-/// Plays a load, and checks that nothing fails and that each side counts as many requests as its
+/// Plays a load, and checks that nothing fails and that each side counts the same requests as its
 /// server has seen.
 fn play_counted(spec: &LoadSpec, seen: [&dyn Fn() -> u64; 2]) -> Vec<Vec<LoadInterval>> {
     let sides = play(spec);

@@ -29,8 +29,8 @@ fn successes(total: &Total, name: &str) -> u64 {
 
 on_each_reactor!(what_may_have_been_stored_is_counted_apart);
 
-/// A service that stores what it was sent and then answers, refuses before it stores, or stores and
-/// falls silent or closes.
+/// A service that stores what it was sent and then responds, refuses before it stores, or stores
+/// and falls silent or closes.
 fn what_may_have_been_stored_is_counted_apart() {
     let (stored, saves) = (Arc::new(AtomicU64::new(0)), AtomicU64::new(0));
     let store = stored.clone();

@@ -24,7 +24,7 @@ fn websocket_spec(address: &str, connections: u32, requests: u64) -> LoadSpec {
     spec
 }
 
-/// What a foreign server has seen.
+/// Counts of a foreign server.
 #[derive(Debug, Default)]
 struct Seen {
     connections: AtomicU64,
@@ -32,7 +32,7 @@ struct Seen {
     closes: AtomicU64,
 }
 
-/// What a foreign server does on each connection.
+/// The behaviour of a foreign server on each connection.
 #[derive(Debug, Clone, Copy)]
 enum Manner {
     /// Sends every text back.
@@ -206,7 +206,7 @@ fn upgrade(stream: &mut TcpStream, response: Option<&str>) -> bool {
 
 const REQUESTS: u64 = 4;
 
-/// What a service says before the window, while connections are opened, does not count: only a
+/// Messages of a service before the window, while connections are opened, do not count: only a
 /// pause makes it wait, long enough for a busy host.
 const UNTIL_THE_WINDOW_NS: u64 = 400 * MILLISECOND;
 

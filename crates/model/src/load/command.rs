@@ -1,5 +1,5 @@
-//! What a stepwise load generator is told, a line on its standard input: the same type writes the
-//! lines and reads them.
+//! Commands to a stepwise load generator, a line each on its standard input: the same type writes
+//! the lines and reads them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -44,7 +44,7 @@ impl FromStr for StepCommand {
             AGAIN => Ok(Self::Again),
             _ => go_at().ok_or_else(|| {
                 format!(
-                    "{line:?} is no step command: write `go`, `again`, or `go at NS` with \
+                    "{line:?} is not a step command: write `go`, `again`, or `go at NS` with \
                      nanoseconds since the Unix epoch"
                 )
                 .into()
@@ -85,7 +85,7 @@ mod tests {
             " go",
         ] {
             let problem = line.parse::<StepCommand>().unwrap_err();
-            let expect = format!("{line:?} is no step command: write `go`");
+            let expect = format!("{line:?} is not a step command: write `go`");
             assert!(problem.message().starts_with(&expect), "{problem}");
         }
     }

@@ -1,4 +1,4 @@
-//! How many connections a load has.
+//! The connections of a load.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct Connections {
     /// How many the step wanted.
     pub asked: u32,
-    /// How many were really open at the same time when the slice began.
+    /// How many were really open at the same time when the slice started.
     pub established: u32,
     /// Requests that these could have in flight then; absent in records before there was this.
     #[serde(default, skip_serializing_if = "Option::is_none")]

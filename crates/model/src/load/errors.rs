@@ -17,13 +17,13 @@ pub enum ErrorClass {
     ConnectRefused,
     /// The connection was not made in time.
     ConnectTimeout,
-    /// No byte of the answer came in time.
+    /// No byte of the response came in time.
     HeaderTimeout,
-    /// The answer began and did not end in time.
+    /// The response started and did not end in time.
     BodyTimeout,
     /// The connection was reset.
     Reset,
-    /// The connection was closed before the answer was whole.
+    /// The connection was closed before the response was whole.
     EarlyClose,
     /// The bytes received are not HTTP.
     BadFraming,

@@ -1,5 +1,5 @@
-//! What is said of a load that several load generators, a fleet, made together, beyond what one
-//! would have said: which of them was lost, what each of them did, and when it began.
+//! Reports of a load that several load generators, a fleet, made together, beyond what one
+//! would have said: which of them was lost, what each of them did, and when it started.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -31,8 +31,8 @@ pub struct ClockOffset {
 /// The report of a fleet at the end of a step.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FleetReceipt {
-    /// Between the first and the last of the load generators with connections to begin the step,
-    /// ns; absent where fewer than two said when they began.
+    /// Between the first and the last of the load generators with connections to start the step,
+    /// ns; absent where fewer than two said when they started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_skew_ns: Option<u64>,
     /// Each load generator, by its part.
@@ -59,7 +59,7 @@ pub struct PartReceipt {
     pub part: u32,
     /// Its name.
     pub name: String,
-    /// Its connections when the step began; those of the whole step are the sum.
+    /// Its connections when the step started; those of the whole step are the sum.
     pub connections: Connections,
     /// Slices that it delivered.
     pub slices: u32,
@@ -69,7 +69,7 @@ pub struct PartReceipt {
     pub failed: u64,
     /// Its CPU time.
     pub generator_cpu: CpuTime,
-    /// When it began, relative to the instant that all were given, ns, by the session's clock;
+    /// When it started, relative to the instant that all were given, ns, by the session's clock;
     /// absent where it was given none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub began_after_ns: Option<i64>,

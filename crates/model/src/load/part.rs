@@ -91,7 +91,7 @@ impl LoadPart {
 
 impl LoadSpec {
     /// The load spec of a part of this load. Its seed is the output of that index of SplitMix64
-    /// begun with the seed of the whole; all else is as it was, the steps too. The only part of a
+    /// started with the seed of the whole; all else is as it was, the steps too. The only part of a
     /// load is the load.
     #[must_use]
     pub fn part(&self, part: LoadPart) -> Self {

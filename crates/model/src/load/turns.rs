@@ -16,7 +16,7 @@ use crate::duration_ns;
 /// awaited, and both their number and the time that they take belong to the turn.
 ///
 /// The length of the turns follows the sides: ten times as long as the slowest of them takes to
-/// answer what is in flight, within these bounds.
+/// complete what is in flight, within these bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Turns {
@@ -34,7 +34,7 @@ impl Turns {
     /// How many of the longest turns of each side a longer step has room for.
     pub const EACH_MIN: u32 = 10;
     /// The shortest turn of targets that a CPU quota holds, ns: five of its periods of 100 ms. A
-    /// target that idles between shorter turns would begin each of them with a full budget.
+    /// target that idles between shorter turns would start each of them with a full budget.
     pub const SHORTEST_NS_UNDER_QUOTA: u64 = 500_000_000;
 
     /// Returns how long a turn may become in a step that loads each side for this long, ns.
@@ -62,7 +62,7 @@ pub enum CpuCounter {
 pub struct TurnCount {
     /// The block that it belongs to, counted over the step from 0.
     pub block: u64,
-    /// When it began, us after the beginning of its slice.
+    /// When it started, us after the start of its slice.
     pub start_us: u64,
     /// How long it was, us: until nothing was in flight any more.
     pub length_us: u64,

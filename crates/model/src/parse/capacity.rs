@@ -28,7 +28,7 @@ pub(super) fn capacity(
     if table.kind != KindName::Capacity {
         for (key, _) in own_keys(table).iter().filter(|(_, given)| *given) {
             let message = format!("`{place}`: `{key}` is for `kind = \"capacity\"`");
-            let hint = "steps have connections, durations and rates of their own".to_owned();
+            let hint = "steps define their own connections, durations and rates".to_owned();
             reading.complain(&place.key(key), &message, Some(hint));
         }
         return None;

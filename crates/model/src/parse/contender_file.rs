@@ -94,7 +94,7 @@ pub(super) fn contenders(
     contenders
 }
 
-/// Complains about each baseline that is no contender of the suite.
+/// Complains about each baseline that is not a contender of the suite.
 pub(super) fn check_baselines(reading: &mut Reading<'_>, file: &ContenderFile, known: &[&str]) {
     let root = KeyPath::root();
     let own = (root.key("contender"), &file.contender.baseline);
@@ -280,7 +280,7 @@ fn check_probes(reading: &mut Reading<'_>, contender: &Contender) {
         check_command(reading, &place, &probe.command, contender, &known);
         let is_told = probe.command.iter().any(|one| one.contains(&operations));
         if !is_told && reading.is_whole(&place) {
-            let message = format!("`{place}`: nothing tells it how often to do the work");
+            let message = format!("`{place}`: no argument says how often to do the work");
             let hint = format!("`{operations}` stands for the number in `operations`");
             reading.complain(&place, &message, Some(hint));
         }
@@ -319,7 +319,7 @@ fn service_url(
 /// may well be meant for the contender.
 fn check_placeholders(reading: &mut Reading<'_>, place: &KeyPath, argument: &str, known: &[&str]) {
     if argument.contains("{jvm-options}") && argument != "{jvm-options}" {
-        let message = format!("`{place}`: `{{jvm-options}}` must be an argument of its own");
+        let message = format!("`{place}`: `{{jvm-options}}` must be a separate argument");
         let hint = Some("it stands for any number of arguments".to_owned());
         reading.complain(place, &message, hint);
     }

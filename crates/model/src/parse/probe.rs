@@ -1,4 +1,4 @@
-//! Which requests of benchmarks do the work of contenders' probes.
+//! The requests of benchmarks that do the work of contenders' probes.
 
 use super::raw::ProbedTable;
 use super::source::{KeyPath, Reading};

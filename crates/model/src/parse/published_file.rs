@@ -111,7 +111,7 @@ fn source(table: SourceTable) -> Source {
     }
 }
 
-/// Figures by connections.
+/// Values by connections.
 fn by_connections<T: Copy>(
     reading: &mut Reading<'_>,
     place: &KeyPath,
@@ -145,7 +145,7 @@ fn result(reading: &mut Reading<'_>, place: &KeyPath, table: ResultTable) -> Pub
     for (key, series) in [("throughput", &table.throughput), ("cpu-ms", &table.cpu_ms)] {
         if !series.is_empty() && series.len() != steps.len() {
             let message = format!(
-                "`{place}`: {} figures for {} steps",
+                "`{place}`: {} values for {} steps",
                 series.len(),
                 steps.len()
             );
@@ -191,7 +191,7 @@ fn claim(reading: &mut Reading<'_>, place: &KeyPath, table: ClaimTable) -> Optio
     let fits = metric.is_event() == matches!(test, ClaimTest::Happens { .. });
     if !fits {
         let message = format!("`{place}`: this metric does not go with that form");
-        let hint = "`contenders` goes with what happens, the others with figures".to_owned();
+        let hint = "`contenders` goes with what happens, the others with values".to_owned();
         reading.complain(&place.key("metric"), &message, Some(hint));
     }
     if table.second_benchmark.is_some() && !matches!(test, ClaimTest::Ratio { .. }) {
@@ -329,7 +329,7 @@ fn test(reading: &mut Reading<'_>, place: &KeyPath, table: &ClaimTable) -> Optio
             let message = "says how large something has to be, but not what";
             (
                 message,
-                "`min`, `max`, `about` and `equal` go with a ratio or a contender's figure",
+                "`min`, `max`, `about` and `equal` go with a ratio or a contender's value",
             )
         }
         (count, _, _) => {

@@ -68,7 +68,7 @@ pub(crate) struct SuiteTable {
     /// The port on which every contender listens.
     #[schemars(range(min = 1))]
     pub(crate) port: u16,
-    /// The path asked until the first valid answer (200 or 404) comes.
+    /// The path requested until the first valid response (200 or 404) comes.
     #[serde(default = "slash")]
     #[schemars(extend("x-text" = "path"))]
     pub(crate) ready_path: String,
@@ -83,12 +83,12 @@ pub(crate) struct SuiteTable {
     /// not applicable.
     #[serde(default = "yes")]
     pub(crate) logs_requests: bool,
-    /// Lines of its log that a contender writes for each successful request at least; who writes
-    /// fewer is not ranked. Not looked at unless given.
+    /// Lines of its log that a contender writes for each successful request at least; one that
+    /// writes fewer is not ranked. Not looked at unless given.
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub(crate) log_lines_min: Option<f64>,
     /// Whether contenders are checked for how they start and log, and how many threads they have,
-    /// which takes instances of their own; `true` unless given.
+    /// which takes separate instances; `true` unless given.
     #[serde(default = "yes")]
     pub(crate) lifecycle: bool,
     /// The backend used when none is chosen; the first one unless given.
@@ -131,7 +131,7 @@ pub(crate) enum BackendName {
     Elasticsearch,
     /// A real PostgreSQL.
     Postgres,
-    /// Recorded exchanges of a real one, answered from memory.
+    /// Recorded exchanges of a real one, replayed from memory.
     Replay,
 }
 
@@ -155,7 +155,7 @@ pub(crate) struct BackendSettings {
     /// Whether the replay backend compresses responses for clients that accept gzip;
     /// `false` unless given.
     pub(crate) gzip: Option<bool>,
-    /// Requests that the replay backend works on at a time; further ones are answered 429.
+    /// Requests that the replay backend works on at a time; further ones get a 429.
     /// Unlimited unless given.
     #[schemars(range(min = 1))]
     pub(crate) queue: Option<u32>,
@@ -175,7 +175,7 @@ pub(crate) struct ProfileTable {
     /// them.
     #[serde(default)]
     pub(crate) cpus: Vec<Quota>,
-    /// Repetitions: a number, or a table that says which difference they are to find.
+    /// Repetitions: a number, or a table that says which difference they must find.
     pub(crate) runs: RunsValue,
     /// The length of a recorded slice; `1s` unless given.
     pub(crate) slice: Option<DurationText>,
@@ -195,7 +195,7 @@ pub(crate) struct ProfileTable {
     /// Whether one contender is measured twice, under two labels, and has to come out the same;
     /// `true` unless given where `runs` is 5 or more, or may become so.
     pub(crate) control: Option<bool>,
-    /// Its steps also replace those of benchmarks that have steps of their own.
+    /// Its steps also replace those of benchmarks that define steps.
     #[serde(default)]
     pub(crate) replaces_steps: bool,
     /// Contenders are measured one after the other also where they could take turns.
@@ -309,7 +309,7 @@ pub(crate) struct BenchmarkTable {
     #[schemars(range(min = 1))]
     pub(crate) starts: Option<u32>,
     /// The objectives that a service has to meet, `capacity` only: bounds of percentiles of the
-    /// response time and of errors, joined by `and`. Each entry has a capacity of its own.
+    /// response time and of errors, joined by `and`. Each entry has its own capacity.
     #[serde(default)]
     #[schemars(length(min = 1))]
     pub(crate) slo: Vec<String>,
@@ -342,9 +342,9 @@ pub(crate) struct BenchmarkTable {
     /// Parts of the work of its requests that contenders can do alone.
     #[serde(default)]
     pub(crate) probe: Vec<ProbedTable>,
-    /// Steps of its own, used in profiles that have none.
+    /// Its own steps, used in profiles that have none.
     pub(crate) ladder: Option<LadderTable>,
-    /// Steps of its own one by one, instead of `ladder`.
+    /// Its own steps one by one, instead of `ladder`.
     #[serde(default)]
     #[schemars(length(min = 1))]
     pub(crate) step: Vec<StepTable>,
@@ -389,7 +389,7 @@ pub(crate) struct RequestTable {
     /// Path and query.
     #[schemars(extend("x-text" = "path"))]
     pub(crate) path: String,
-    /// Headers beside `Host` and `Content-Length`.
+    /// Headers besides `Host` and `Content-Length`.
     #[serde(default)]
     pub(crate) headers: BTreeMap<String, String>,
     /// The body.
@@ -412,11 +412,11 @@ pub(crate) struct RequestTable {
     /// The response is a stream of server-sent events, and complete with this many.
     #[schemars(range(min = 1))]
     pub(crate) events: Option<NonZeroU32>,
-    /// How long a user waits after the answer; scenarios only.
+    /// How long a user waits after the response; scenarios only.
     pub(crate) pause: Option<DurationText>,
     /// Makes the pause random, from `pause` (nothing unless given) up to this; scenarios only.
     pub(crate) pause_up_to: Option<DurationText>,
-    /// Variable -> where in the answer it gets its value; scenarios only.
+    /// Variable -> where in the response it gets its value; scenarios only.
     #[serde(default)]
     pub(crate) extract: BTreeMap<String, ExtractTable>,
 }
@@ -428,7 +428,7 @@ pub(crate) struct RoundTable {
     /// Its name.
     #[schemars(extend("x-text" = "name"))]
     pub(crate) name: String,
-    /// The question that it answers.
+    /// Its question.
     #[serde(default)]
     pub(crate) describe: String,
     /// A name that several rounds share: `--round GROUP` runs them all.
@@ -451,7 +451,7 @@ pub(crate) struct RoundTable {
     pub(crate) benchmarks: Vec<String>,
     /// The rule that picks the winner of a qualification round; absent in a main round.
     pub(crate) winner: Option<WinnerRule>,
-    /// Connections at which the rule reads its figure.
+    /// Connections at which the rule reads its metric.
     #[schemars(range(min = 1))]
     pub(crate) at: Option<u32>,
     /// Earlier qualification rounds whose winners join this one.

@@ -37,7 +37,7 @@ pub(crate) struct CheckTable {
     /// Path and query.
     #[schemars(extend("x-text" = "path"))]
     pub(crate) path: String,
-    /// Headers beside `Host` and `Content-Length`.
+    /// Headers besides `Host` and `Content-Length`.
     #[serde(default)]
     pub(crate) headers: BTreeMap<String, String>,
     /// The body.

@@ -17,7 +17,7 @@ pub(crate) struct ContenderFile {
     /// Parts of the work of its requests that it can do alone, so that their share is known.
     #[serde(default)]
     pub(crate) probe: Vec<ProbeTable>,
-    /// Environment of its own.
+    /// Its own environment.
     #[serde(default)]
     pub(crate) env: BTreeMap<String, String>,
     /// Extra environment of the build.
@@ -44,7 +44,7 @@ pub(crate) struct ContenderTable {
     /// Programming language, lower case.
     #[serde(default)]
     pub(crate) language: String,
-    /// A caveat that the report shows beside the numbers.
+    /// A caveat that the report shows next to the numbers.
     pub(crate) note: Option<String>,
     /// The contender of which reports state its numbers as a share, `http4s/vanilla`; its variants
     /// have the same one, the one that is named has none.
@@ -130,7 +130,7 @@ pub(crate) struct VariantTable {
     pub(crate) describe: Option<String>,
     /// Programming language, lower case.
     pub(crate) language: Option<String>,
-    /// A caveat that the report shows beside the numbers.
+    /// A caveat that the report shows next to the numbers.
     pub(crate) note: Option<String>,
     /// The contender of which reports state its numbers as a share.
     #[schemars(length(min = 1))]
@@ -162,7 +162,7 @@ pub(crate) struct VariantTable {
     /// The image it is put into.
     #[serde(default)]
     pub(crate) image: ImageTable,
-    /// Environment of its own.
+    /// Its own environment.
     #[serde(default)]
     pub(crate) env: BTreeMap<String, String>,
     /// Extra environment of the build.

@@ -35,8 +35,8 @@ pub(crate) struct DependencyTable {
     /// suite.
     #[serde(default)]
     pub(crate) volumes: Vec<String>,
-    /// The path that must answer 200 or 404 before contenders start. Unless given, the dependency
-    /// must accept connections.
+    /// The path that must respond with 200 or 404 before contenders start. Unless given, the
+    /// dependency must accept connections.
     #[schemars(extend("x-text" = "path"))]
     pub(crate) ready_path: Option<String>,
     /// How long the dependency may take until it is ready; `60s` unless given.

@@ -36,7 +36,7 @@ pub(crate) struct SourceTable {
     /// Its title.
     #[schemars(length(min = 1))]
     pub(crate) title: String,
-    /// Who wrote it.
+    /// Its author.
     #[schemars(length(min = 1))]
     pub(crate) author: String,
     /// When, as text.
@@ -68,7 +68,7 @@ pub(crate) struct AbsentTable {
     pub(crate) stand_in: String,
 }
 
-/// The published figures of one system.
+/// The published values of one system.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct ResultTable {
@@ -103,7 +103,7 @@ pub(crate) struct ResultTable {
     pub(crate) errors: BTreeMap<String, u64>,
     /// The highest throughput, where the steps are not given.
     pub(crate) peak: Option<PeakTable>,
-    /// Seconds until the first answer.
+    /// Seconds until the first response.
     pub(crate) startup_s: Option<f64>,
     /// High-water mark of memory in MiB, before the load and at the end.
     pub(crate) memory_mib: Option<MemoryTable>,
@@ -133,7 +133,7 @@ pub(crate) struct MemoryTable {
 }
 
 /// A statement of a source, with one of: `first`, `second` and how large their ratio is;
-/// `contender` and how large its figure is; `best` and `among`; `order`; `contenders`.
+/// `contender` and how large its value is; `best` and `among`; `order`; `contenders`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct ClaimTable {
@@ -149,9 +149,9 @@ pub(crate) struct ClaimTable {
     pub(crate) benchmark: String,
     /// The benchmark of the ratio's lower half, where it is another.
     pub(crate) second_benchmark: Option<String>,
-    /// The figure that it is about.
+    /// Its metric.
     pub(crate) metric: Metric,
-    /// Connections at which the figure is read.
+    /// Connections at which the metric is read.
     #[schemars(range(min = 1))]
     pub(crate) at: Option<u32>,
     /// The same for the ratio's lower half, where it is another.
@@ -164,13 +164,13 @@ pub(crate) struct ClaimTable {
     pub(crate) first: Option<String>,
     /// The ratio's lower half.
     pub(crate) second: Option<String>,
-    /// Whose figure it is.
+    /// The contender whose value it is.
     pub(crate) contender: Option<String>,
-    /// The least that the ratio or figure may be.
+    /// The lower bound of the ratio or value.
     pub(crate) min: Option<f64>,
-    /// The most that it may be.
+    /// The upper bound of it.
     pub(crate) max: Option<f64>,
-    /// How large the source found the ratio or figure.
+    /// The ratio or value that the source found.
     pub(crate) about: Option<f64>,
     /// The two contenders of the ratio are said to be equal.
     #[serde(default)]

@@ -6,8 +6,8 @@ use serde::Deserialize;
 use crate::pattern::Pattern;
 use crate::scenario::{AfterFailure, Connect, RowOrder};
 
-/// Makes the requests of a benchmark a scenario: each connection is a user who goes through them
-/// in order, or has as many users as requests in flight.
+/// Makes the requests of a benchmark a scenario: each connection is a user that goes through them
+/// in order, or has a user for each request in flight.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct ScenarioTable {
@@ -20,7 +20,7 @@ pub(crate) struct ScenarioTable {
     /// When connections are opened; `before-step` unless given.
     #[serde(default)]
     pub(crate) connect: Connect,
-    /// Where variables get their values each time a user begins.
+    /// Where variables get their values each time a user starts.
     #[serde(default)]
     pub(crate) feed: Vec<FeedTable>,
 }
@@ -65,7 +65,7 @@ pub(crate) enum FeedKind {
     Unique,
 }
 
-/// Where in an answer a variable gets its value; one of the three.
+/// Where in a response a variable gets its value; one of the three.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct ExtractTable {

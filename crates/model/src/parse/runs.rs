@@ -1,4 +1,4 @@
-//! How many runs a profile asks for: a number, or a table that says what they are to find.
+//! The runs that a profile asks for: a number, or a table that says what they must find.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -14,17 +14,17 @@ use crate::units::DurationText;
 /// The value of [`RunsTable::until`] where the session ends as soon as every pair is decided.
 const SURE: &str = "sure";
 
-/// Repetitions: a number, or as many as find a difference.
+/// Repetitions: a number, or enough to find a difference.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum RunsValue {
     /// A fixed number.
     Number(u32),
-    /// As many as a pilot finds necessary.
+    /// The number that a pilot finds necessary.
     Until(RunsTable),
 }
 
-/// As many as find a difference; decided once, after a pilot of three runs.
+/// Enough to find a difference; decided once, after a pilot of three runs.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct RunsTable {
@@ -62,7 +62,7 @@ impl JsonSchema for RunsValue {
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let mut schema = RunsTable::json_schema(generator);
         schema.insert("type".to_owned(), serde_json::json!(["integer", "object"]));
-        let description = "A number, or a table: as many as find a difference, decided once, \
+        let description = "A number, or a table: enough to find a difference, decided once, \
                            after a pilot of three.";
         schema.insert("description".to_owned(), description.into());
         schema.insert("format".to_owned(), "uint32".into());

@@ -1,8 +1,8 @@
 //! Whether a file has the shape that its JSON Schema says: keys, types, ranges, known values.
 //!
-//! This is no general validator: it knows what `schemars` makes of the types in [`super::raw`] and
-//! nothing else, and in return its messages speak of keys and tables instead of schemas. What it
-//! complains about is replaced by a stand-in, so that the rest of the file is still looked at.
+//! This is not a general validator: it knows what `schemars` makes of the types in [`super::raw`]
+//! and nothing else, and in return its messages speak of keys and tables instead of schemas. What
+//! it complains about is replaced by a stand-in, so that the rest of the file is still looked at.
 
 use std::ops::Range;
 

@@ -1,6 +1,6 @@
 //! One TOML file as a tree in which everything knows its place, and the mistakes found in it.
 //!
-//! What the keys mean is not decided here: see [`super::shape`] and the modules of each file.
+//! The meaning of the keys is not decided here: see [`super::shape`] and the modules of each file.
 
 use std::collections::BTreeSet;
 use std::fmt;

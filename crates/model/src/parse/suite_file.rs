@@ -464,7 +464,7 @@ fn check_steps(
         }
         let (message, hint) = match (profile.steps.is_empty(), stepless) {
             (true, Some(Benchmark { name, .. })) => (
-                format!("`{place}` has no steps, and the benchmark `{name}` has none of its own"),
+                format!("`{place}` has no steps, and the benchmark `{name}` has none either"),
                 "give the profile `ladder` or `[[step]]` tables",
             ),
             (false, None) if !is_used(profile) => (

@@ -1,4 +1,4 @@
-//! How contenders are reached over TLS, as `suite.toml` says it.
+//! The settings of TLS to contenders in `suite.toml`.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

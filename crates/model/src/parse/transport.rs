@@ -1,4 +1,4 @@
-//! How the requests of a benchmark travel, as people write it.
+//! The transport of a benchmark's requests, as people write it.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -15,7 +15,7 @@ pub(crate) struct TransportTable {
     /// The protocol; `http1` unless given.
     #[serde(default)]
     pub(crate) protocol: ProtocolName,
-    /// Connections stay open after an answer; `true` unless given.
+    /// Connections stay open after a response; `true` unless given.
     pub(crate) keep_alive: Option<bool>,
     /// Requests in flight at the same time on each connection: concurrent streams of HTTP/2,
     /// pipelined requests of HTTP/1.1; 1 unless given.

@@ -1,4 +1,4 @@
-//! Who takes part in a plan, and in which order: benchmark x contender x parameters.
+//! The cases of a plan, and their order: benchmark x contender x parameters.
 
 use std::collections::{BTreeMap, BTreeSet};
 

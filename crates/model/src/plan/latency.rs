@@ -1,4 +1,4 @@
-//! How response times are compared of contenders that take turns: after all turns, in open load at
+//! The comparison of response times of contenders that take turns: after all turns, in open load at
 //! one rate for all. The times in the turns themselves are those of bursts, which no user sees.
 
 use std::time::Duration;

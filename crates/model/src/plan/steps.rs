@@ -9,7 +9,7 @@ use crate::load::{Pace, Protocol, RequestSpec};
 use crate::scenario::Connect;
 use crate::suite::{Benchmark, BenchmarkKind, Profile, Step, StepOrder};
 
-/// Time for starting, waiting and stopping, beside the load.
+/// Time for starting, waiting and stopping, in addition to the load.
 const START_ALLOWANCE: Duration = Duration::from_secs(3);
 /// Time for the functional checks.
 const CHECKS_ALLOWANCE: Duration = Duration::from_secs(2);
@@ -29,7 +29,7 @@ pub(super) fn steps(profile: &Profile, benchmark: &Benchmark) -> Vec<Step> {
 }
 
 /// Whether contenders can take turns in a benchmark: closed load in every step, and users without
-/// pauses who find their connections open. An open load goes on while a contender has no turn, and
+/// pauses that find their connections open. An open load goes on while a contender has no turn, and
 /// so do a pause and a queue of connections.
 pub(super) fn can_take_turns(profile: &Profile, benchmark: &Benchmark) -> bool {
     let steps = profile.steps_of(benchmark).steps;

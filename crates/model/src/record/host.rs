@@ -1,4 +1,4 @@
-//! The machine that was measured on.
+//! The host of a run.
 
 use std::collections::BTreeMap;
 

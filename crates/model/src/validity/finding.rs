@@ -34,7 +34,7 @@ pub enum Finding {
     },
     /// The backend was asked less often than the work takes: responses came from somewhere else.
     BackendRequests {
-        /// Requests that the backend answered.
+        /// Requests that the backend responded to.
         found: u64,
         /// Successful requests of the load.
         requests: u64,
@@ -253,17 +253,17 @@ pub enum Finding {
         /// Requests to connect that were sent again.
         resent: u64,
     },
-    /// Figures that should have been read and could not be.
+    /// Readings that should have been taken and could not be.
     Unreadable {
         /// Which.
         figures: Vec<RequiredReading>,
     },
-    /// Figures that records of this age do not have: not judged.
+    /// Readings that records of this age do not have: not judged.
     NotRecorded {
         /// Which.
         figures: Vec<RequiredReading>,
     },
-    /// Figures of a service that is not metered: not judged.
+    /// Readings of a service that is not metered: not judged.
     NotMetered {
         /// Which.
         figures: Vec<RequiredReading>,
@@ -307,7 +307,7 @@ pub enum RequiredReading {
     QuotaStalls,
     /// CPU time of the backend.
     BackendCpu,
-    /// Requests that the backend answered.
+    /// Requests that the backend responded to.
     BackendRequests,
     /// The times of each core.
     CoreTimes,

@@ -328,7 +328,7 @@ fn probes_are_of_known_requests_and_are_told_how_often() {
     assert_snapshot!(with("hash", "\"{java}\", \"{operation}\"", "GET /"), @r"
     contender.toml:10:11: `probe[0].command`: uses `{java}`, but no `jdk` is wanted
       hint: say which one: jdk = 17
-    contender.toml:10:11: `probe[0].command`: nothing tells it how often to do the work
+    contender.toml:10:11: `probe[0].command`: no argument says how often to do the work
       hint: `{operations}` stands for the number in `operations`
     contender.toml:10:22: `probe[0].command[1]`: unknown placeholder `{operation}`
       hint: did you mean `{operations}`?
@@ -372,7 +372,7 @@ fn missing_keys() {
     suite.toml:2:1: missing key `name` in `suite`
       hint: the name of the suite's folder
     suite.toml:9:1: missing key `runs` in `profile.quick`
-      hint: repetitions: a number, or a table that says which difference they are to find
+      hint: repetitions: a number, or a table that says which difference they must find
     suite.toml:15:1: missing key `path` in `benchmark[0].request[0]`
       hint: path and query
     "#);
@@ -501,7 +501,7 @@ min = 2
       hint: did you mean `article`? known: article
     published.toml:10:13: no benchmark is called `got`
       hint: did you mean `get`? known: get
-    published.toml:14:14: `result[0]`: 1 figures for 2 steps
+    published.toml:14:14: `result[0]`: 1 values for 2 steps
       hint: one for each of `warm-up` and `connections`
     published.toml:15:19: "many" is not a number of connections
     published.toml:17:1: `claim[0]` does not say what has to hold
@@ -510,7 +510,7 @@ min = 2
     published.toml:23:1: `claim[1]` does not say in exactly one way how large it has to be
       hint: one of: `min`, `max` or both; `about`; `equal`
     published.toml:35:10: `claim[2]`: this metric does not go with that form
-      hint: `contenders` goes with what happens, the others with figures
+      hint: `contenders` goes with what happens, the others with values
     "#);
 }
 
@@ -560,7 +560,7 @@ about = 2
     published.toml:20:1: `claim[1]` says `equal` of one contender
       hint: `equal` goes with `first` and `second`
     published.toml:28:1: `claim[2]` says how large something has to be, but not what
-      hint: `min`, `max`, `about` and `equal` go with a ratio or a contender's figure
+      hint: `min`, `max`, `about` and `equal` go with a ratio or a contender's value
     "#);
 }
 
@@ -720,7 +720,7 @@ runs = 1
 step = [{ connections = 1, duration = "1s", warm-up = true }]
 "#;
     assert_snapshot!(suite_complaints(&suite), @r#"
-    suite.toml:9:1: `profile.quick` has no steps, and the benchmark `get` has none of its own
+    suite.toml:9:1: `profile.quick` has no steps, and the benchmark `get` has none either
       hint: give the profile `ladder` or `[[step]]` tables
     suite.toml:20:10: `profile.twice` has both `ladder` and `step`
       hint: keep the one that is meant
@@ -837,7 +837,7 @@ builds = ["make"]
       hint: say which one: jdk = 17
     contender.toml:7:18: `contender.run[1]`: unknown placeholder `{artefact}`
       hint: did you mean `{artifact}`?
-    contender.toml:7:43: `contender.run[3]`: `{jvm-options}` must be an argument of its own
+    contender.toml:7:43: `contender.run[3]`: `{jvm-options}` must be a separate argument
       hint: it stands for any number of arguments
     contender.toml:8:11: `contender.version`: must not be empty
     contender.toml:11:17: `matrix.WORKERS[1]`: "8" is there twice
@@ -1006,7 +1006,7 @@ path = "/"
     suite.toml:32:26: `benchmark[2].transport.protocol`: unknown value "http3"
       hint: did you mean `http2`? known: http1, http2, websocket
     suite.toml:32:47: `benchmark[2].transport.in-flight`: must be at least 1, found 0
-    suite.toml:39:13: `benchmark[3]`: users who connect on arrival share no connections
+    suite.toml:39:13: `benchmark[3]`: users that connect on arrival share no connections
     "#);
 }
 
@@ -1215,8 +1215,8 @@ within = "3%"
     suite.toml:24:1: missing key `slo` in `benchmark[1]`
       hint: bounds of percentiles and errors, joined by `and`: "p99 <= 50ms and errors <= 0.1%"
     suite.toml:31:7: `benchmark[2]`: `slo` is for `kind = "capacity"`
-      hint: steps have connections, durations and rates of their own
+      hint: steps define their own connections, durations and rates
     suite.toml:32:10: `benchmark[2]`: `within` is for `kind = "capacity"`
-      hint: steps have connections, durations and rates of their own
+      hint: steps define their own connections, durations and rates
     "#);
 }

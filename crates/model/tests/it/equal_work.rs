@@ -117,7 +117,7 @@ fn packages(cell: &str) -> Vec<Package> {
     parts.map(package).collect()
 }
 
-/// What a contender is built of, by its lock file or its `pom.xml`.
+/// The packages of a contender, by its lock file or its `pom.xml`.
 fn built_of(folder: &Path, contender: &Contender) -> BTreeSet<Package> {
     let lock = folder.join("Cargo.lock");
     if lock.is_file() {
@@ -253,7 +253,7 @@ impl Check<'_> {
     }
 }
 
-/// What one table says that the files of a suite do not.
+/// Statements of one table that the files of a suite do not confirm.
 fn check_table(table: &Table, suite: &Suite, folder: &Path, complaints: &mut Vec<String>) {
     let versions = |row: &Row| packages(row.get(VERSIONS).map_or("", String::as_str));
     let named = table

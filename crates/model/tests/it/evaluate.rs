@@ -1,4 +1,4 @@
-//! Expectations against answers: what holds, and what exactly is said when it does not.
+//! Expectations against responses: what holds, and the exact message when it does not.
 
 use bakeoff_model::check::{Expect, ReceivedResponse};
 use bakeoff_model::json_path::JsonPath;

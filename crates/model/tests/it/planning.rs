@@ -89,7 +89,7 @@ fn the_order_is_that_of_every_version() {
 fn repetitions_are_interleaved() {
     let plan = made(&options());
     let cases = plan.runs.len() / 4;
-    // Two contenders without a matrix of their own but with 2 combinations, and three plain ones.
+    // Two contenders without their own matrix but with 2 combinations, and three plain ones.
     assert_eq!(cases, 2 * (2 * 2 + 3));
     let labels = |runs: &[plan::PlannedRun]| -> Vec<(String, String)> {
         runs.iter()
@@ -102,7 +102,7 @@ fn repetitions_are_interleaved() {
     assert_eq!(
         blocks.iter().collect::<BTreeSet<_>>().len(),
         4,
-        "in an order of its own"
+        "in a different order"
     );
     for (position, run) in plan.runs.iter().enumerate() {
         assert_eq!(run.order, position);
@@ -140,7 +140,11 @@ fn a_contender_may_owe_other_lines_of_its_log_than_the_rest() {
     let (verbose, usual) = (&suite.contenders[1].name, &suite.contenders[2].name);
     assert_eq!(lines("city-get", verbose), Some(2.0));
     assert_eq!(lines("city-get", usual), Some(1.0));
-    assert_eq!(lines("closest", verbose), None, "a message is no request");
+    assert_eq!(
+        lines("closest", verbose),
+        None,
+        "a message is not a request"
+    );
 }
 
 #[test]
@@ -591,13 +595,13 @@ fn contenders_take_turns_where_the_load_can_wait() {
         },
         false,
     );
-    // Users who connect on arrival have no open connections to take turns on.
+    // Users that connect on arrival have no open connections to take turns on.
     for (connect, expect) in [("before-step", true), ("on-arrival", false)] {
         let users = serde_json::json!({ "connect": connect });
         let users: Scenario = serde_json::from_value(users).unwrap();
         check(|suite| suite.benchmarks[1].scenario = Some(users), expect);
     }
-    // A ladder of its own is closed load, too.
+    // Its own ladder is closed load, too.
     check(
         |suite| suite.benchmarks[1].steps = suite.profiles["seed"].steps[..7].to_vec(),
         true,
@@ -824,7 +828,7 @@ fn a_pilot_decides_about_the_end_of_a_plan_only() {
     assert_eq!(load(&plan), load(&fixed));
     assert_eq!((fixed.runs_until, few.runs_until), (None, None));
     assert_eq!(load(&plan)[..9], load(&few));
-    // Cold starts have a number of their own.
+    // Cold starts have a separate number.
     assert_eq!(plan.certain().count(), 9 + 2 * 20);
     assert_eq!(few.certain().count(), few.runs.len());
     let within = Duration::from_secs(2 * 3600);

@@ -8,7 +8,7 @@ use bakeoff_model::plan::RunKind;
 use bakeoff_model::record::{self, Moment, Others, Outcome, Record, Unloaded};
 use bakeoff_model::validity::FairnessVerdict;
 
-/// A run as bakeoff wrote it in format 1. Later formats get fixtures of their own beside it.
+/// A run as bakeoff wrote it in format 1. Later formats get separate fixtures.
 const FORMAT_1: &str = include_str!("fixtures/run-format-1.jsonl");
 
 /// The same run in format 2: typed reasons, times of each core, TCP counters.
@@ -23,7 +23,7 @@ const CAROUSEL_FORMAT_2: &str = include_str!("fixtures/carousel-format-2.jsonl")
 /// A run whose contender took turns with others.
 const TURNS_FORMAT_2: &str = include_str!("fixtures/turns-format-2.jsonl");
 
-/// What two load generators did in a step.
+/// A step of two load generators.
 const FLEET: &str = include_str!("fixtures/fleet-format-2.jsonl").trim_ascii();
 
 /// The metrics of a contender in a step, and why there are none in another one.
@@ -32,7 +32,7 @@ const METRICS: &str = include_str!("fixtures/metrics-format-2.jsonl").trim_ascii
 /// A run that searched for a capacity; its slices are left out.
 const CAPACITY_FORMAT_2: &str = include_str!("fixtures/capacity-format-2.jsonl");
 
-/// A slice of users who opened their connections as they arrived.
+/// A slice of users that opened their connections as they arrived.
 const USERS: &str = include_str!("fixtures/users-format-2.jsonl").trim_ascii();
 
 #[test]
@@ -47,7 +47,7 @@ fn metrics_of_contenders_are_read() {
     assert_eq!((told.step, told.left_out, &told.problem), (3, 12, &None));
     let series = told.series.iter();
     let values: Vec<_> = series.map(|one| (one.growth(), one.gauge())).collect();
-    // The second one began anew.
+    // The second one started anew.
     assert_eq!(
         values,
         [(Some(250.0), None), (None, None), (None, Some(-0.5))]

@@ -35,7 +35,7 @@ pub(crate) fn capacity(benchmark: &BenchmarkData<'_>, summary: &CapacitySummary)
         id: "capacity",
         title: "Capacity".to_owned(),
         note: "The highest rate that meets the objective, geometric mean over runs with its 95 % \
-               interval; with one run the interval of its own search.",
+               interval; with one run the interval of its search.",
         shape: Shape::Estimates,
         x: axis("requests/s", Scale::Linear),
         series: series.collect(),

@@ -10,7 +10,7 @@ use bakeoff_analysis::row::Row;
 use bakeoff_analysis::steady;
 use bakeoff_analysis::summary::BenchmarkSummary;
 
-/// Fewer slices than this are no curve.
+/// Fewer slices than this make no curve.
 const SLICES_MIN: usize = 3;
 
 pub(crate) fn axis(name: &str, scale: Scale) -> Axis {
@@ -123,7 +123,7 @@ pub(crate) fn cumulative(benchmark: &BenchmarkData<'_>) -> Chart {
     Chart {
         id: "cumulative",
         title: "All CPU time against all requests".to_owned(),
-        note: "CPU time of the contender since it began, start-up and checks included, against \
+        note: "CPU time of the contender since it started, start-up and checks included, against \
                successful requests so far. The height at 0 is the price of starting, the slope \
                that of a request.",
         shape: Shape::Lines,
@@ -133,7 +133,7 @@ pub(crate) fn cumulative(benchmark: &BenchmarkData<'_>) -> Chart {
     }
 }
 
-/// Throughput of each slice at the beginning of the load.
+/// Throughput of each slice at the start of the load.
 pub(crate) fn warm_up(benchmark: &BenchmarkData<'_>) -> Chart {
     let series = over_runs(benchmark, |run| {
         let slices = steady::first_load(run);
@@ -148,11 +148,11 @@ pub(crate) fn warm_up(benchmark: &BenchmarkData<'_>) -> Chart {
     Chart {
         id: "warm-up",
         title: "Warm-up".to_owned(),
-        note: "Throughput of each recorded slice since the load began, for as long as the number \
+        note: "Throughput of each recorded slice since the load started, for as long as the number \
                of connections stays what it was at first; of the warm-up until steady where there \
                is one.",
         shape: Shape::Lines,
-        x: axis("s since the load began", Scale::Linear),
+        x: axis("s since the load started", Scale::Linear),
         y: axis("requests/s", Scale::Linear),
         series,
     }

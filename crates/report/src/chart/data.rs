@@ -1,6 +1,6 @@
 //! Charts as data: what is drawn, not how.
 //!
-//! A chart never averages: each run is a series of its own, and runs of one contender share its
+//! A chart never averages: each run is a separate series, and runs of one contender share its
 //! colour. A step that a run did not reach is a gap. How runs are summarised is a matter of drawing
 //! ([`super::bands`]).
 
@@ -69,7 +69,7 @@ pub(crate) struct Point {
     pub(crate) interval: Option<(f64, f64)>,
     /// Whether the number is fair; others are drawn hollow.
     pub(crate) fair: bool,
-    /// Text of the tooltip beside the numbers.
+    /// Text of the tooltip next to the numbers.
     pub(crate) label: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Charts of what goes on inside of contenders and databases, over the time of the load.
+//! Charts of the inside of contenders and databases, over the time of the load.
 
 use crate::chart::curves::axis;
 use crate::chart::steps::over_runs;
@@ -7,7 +7,7 @@ use bakeoff_analysis::benchmark::BenchmarkData;
 use bakeoff_analysis::number::{as_f64, mib, milliseconds, seconds};
 use bakeoff_analysis::{cpu_parts, database, gc};
 
-const SINCE: &str = "s since the load began";
+const SINCE: &str = "s since the load started";
 
 /// How much of its CPU time each contender compiled. None where nothing does.
 pub(crate) fn compiling(benchmark: &BenchmarkData<'_>) -> Chart {

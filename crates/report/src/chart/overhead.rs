@@ -1,4 +1,4 @@
-//! The headline figure: contenders as a share of their baselines.
+//! The headline chart: contenders as a share of their baselines.
 
 use crate::chart::curves::axis;
 use crate::chart::{Chart, Point, Scale, Series, Shape};

@@ -1,4 +1,4 @@
-//! Published results as series beside ours: dashed, named as published, in no table of ours.
+//! Published results as series next to ours: dashed, named as published, in no table of ours.
 
 use bakeoff_model::plan::RunKind;
 use bakeoff_model::published::{Published, PublishedResult};

@@ -17,7 +17,7 @@ pub(crate) fn startup(benchmark: &BenchmarkData<'_>) -> Chart {
     Chart {
         id: "startup",
         title: "Start-up".to_owned(),
-        note: "From the beginning of the program to its first valid response, one dot for each \
+        note: "From the start of the program to its first valid response, one dot for each \
                run. Each line of the grid is a factor of ten.",
         shape: Shape::Dots,
         x: axis("s", Scale::Log),

@@ -1,5 +1,5 @@
-//! Charts with the steps of the load on the horizontal axis. A single step is no axis: where only
-//! one was measured there is none of these.
+//! Charts with the steps of the load on the horizontal axis. A single step makes no axis: where
+//! only one was measured there is none of these.
 
 use bakeoff_model::record::Moment;
 

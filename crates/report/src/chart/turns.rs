@@ -124,8 +124,8 @@ pub(crate) fn ratios(benchmark: &BenchmarkData<'_>, summary: &BenchmarkSummary) 
     Chart {
         id: "ratios",
         title: format!("Requests/s against {best}"),
-        note: "The difference to the first contender of the ranks with its 95 % interval. Beside a \
-               name: in all sets, by their spread, on which ranks rest. Below it: in each, by \
+        note: "The difference to the first contender of the ranks with its 95 % interval. Next to \
+               a name: in all sets, by their spread, on which ranks rest. Below it: in each, by \
                the spread of its blocks, for its processes only. Hollow: one of the two is not a \
                fair number.",
         shape: Shape::Estimates,

@@ -1,5 +1,5 @@
-//! A page for each published source: its figures with ours on the same axes, its single numbers
-//! beside ours, and the verdict on each of its claims, in Markdown for the documentation site.
+//! A page for each published source: its charts with ours on the same axes, its single numbers
+//! next to ours, and the verdict on each of its claims, in Markdown for the documentation site.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -22,17 +22,17 @@ use bakeoff_analysis::{load, startup};
 /// A page, and its drawings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Article {
-    /// The source's name in `published.toml`: the name of the page and of its figures' folder.
+    /// The source's name in `published.toml`: the name of the page and of its charts' folder.
     pub name: String,
     /// Its title.
     pub title: String,
     /// The page.
     pub markdown: String,
-    /// The figures of the page, in the folder of its name.
+    /// The charts of the page, in the folder of its name.
     pub figures: Vec<ChartFile>,
 }
 
-/// Returns a page for each source, in the order of their file. Of rounds that show a figure or a
+/// Returns a page for each source, in the order of their file. Of rounds that show a chart or a
 /// claim equally well, the first one counts.
 #[must_use]
 pub fn articles(rounds: &[RoundResults]) -> Vec<Article> {
@@ -103,7 +103,7 @@ impl<'r> Round<'r> {
     }
 }
 
-/// A figure that sources publish.
+/// A metric that sources publish.
 struct Kind {
     /// The chart of ours.
     id: &'static str,
@@ -183,7 +183,7 @@ fn article(
             let _ = writeln!(
                 text,
                 "\n## {benchmark}: {}\n\n![{}]({}/{file})\n\nDashed lines are what the source \
-                 published, read off its text and figures. {ours}",
+                 published, read off its text and charts. {ours}",
                 kind.title, kind.title, source.name
             );
             let under = format!("dashed: {}, {}; {benchmark}", source.author, source.date);
@@ -278,7 +278,7 @@ enum Line<'s> {
 }
 
 impl Line<'_> {
-    /// The line on an axis with these steps; those that it does not have are no gaps in it.
+    /// The line on an axis with these steps; those that it does not have are not gaps in it.
     fn on(&self, labels: &[String]) -> Series {
         let points = labels.iter().enumerate();
         let points = points.filter_map(|(place, label)| self.point(count(place), label));

@@ -1,4 +1,4 @@
-//! Every figure of a report as a drawing of its own.
+//! Every chart of a report as a separate drawing.
 
 use super::html::panels::{self, Panel};
 use crate::chart::{Chart, Shape, svg};
@@ -19,7 +19,7 @@ pub struct ChartFile {
     pub svg: String,
 }
 
-/// All figures in the report's order.
+/// Returns all charts in the report's order.
 #[must_use]
 pub fn figures(analysis: &Analysis<'_>) -> Vec<ChartFile> {
     let mut figures: Vec<ChartFile> = Vec::new();

@@ -1,4 +1,4 @@
-//! The summary of a job of continuous integration, as Markdown: short, with the answer alone.
+//! The summary of a job of continuous integration, as Markdown: short, with the conclusion alone.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use super::markdown::table::escape;
 use bakeoff_analysis::Analysis;
 use bakeoff_analysis::conclusion::{self, TextSpan};
 
-/// Returns the summary for a pull request where there is a baseline, else the answer of each
+/// Returns the summary for a pull request where there is a baseline, else the conclusion of each
 /// benchmark.
 #[must_use]
 pub fn summary_of_job(analysis: &Analysis<'_>) -> String {

@@ -3,9 +3,9 @@
 use bakeoff_analysis::number::significant;
 use bakeoff_analysis::overhead::{Ratio, Without};
 
-/// The meaning of the figures, as a paragraph.
+/// The meaning of the shares, as a paragraph.
 pub(super) const NOTE: &str = "Each contender as a share of its baseline, which was \
-    measured beside it: the ratio of the geometric means over runs with its 95 % interval, of \
+    measured with it: the ratio of the geometric means over runs with its 95 % interval, of \
     this comparison alone. For requests/s more than 100 % is better than the baseline, for CPU \
     per request and memory less than 100 %.";
 

@@ -1,4 +1,4 @@
-//! The first screen, and figures as files.
+//! The first screen, and charts as files.
 
 use std::collections::BTreeSet;
 

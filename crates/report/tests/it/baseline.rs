@@ -1,4 +1,4 @@
-//! Contenders against what they were.
+//! Head against base.
 
 use bakeoff_analysis::{Analysis, AnalysisInput, BaselineConclusion, Outcome};
 use bakeoff_model::baseline::{Baseline, ConditionMetric};
@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::turns::{self, Slice, Way};
 
-/// Sets of four blocks in which the head takes so many times the CPU of its base for each
+/// Sets of four blocks in which the head takes `dearer` times the CPU of its base for each
 /// request. Each process is its own by up to half a percent.
 fn session(sets: u32, dearer: f64, conditions: &[&str]) -> Results {
     #[expect(

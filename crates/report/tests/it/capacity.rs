@@ -1,4 +1,4 @@
-//! What documents say of searches for capacities (C8.4).
+//! Searches for capacities in documents (C8.4).
 
 use std::time::Duration;
 
@@ -97,7 +97,7 @@ fn capacities_are_geometric_means_over_runs() {
     let analysis = Analysis::of(&AnalysisInput::new(&results, "Capacities"));
     assert!(
         analysis.loads.is_empty(),
-        "a search is no load with measured steps"
+        "a search is not a load with measured steps"
     );
     let summary = &analysis.capacities[0].summary;
     let objectives: Vec<&str> = summary
@@ -146,7 +146,7 @@ fn one_run_has_the_interval_of_its_own_search() {
     );
     let text = terminal_table(&analysis, 80);
     assert!(
-        text.contains("with one run the interval is that of its own search"),
+        text.contains("with one run the interval is that of its search"),
         "{text}"
     );
 }

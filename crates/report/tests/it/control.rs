@@ -53,7 +53,7 @@ fn a_control_that_came_out_the_same_is_shown_and_changes_nothing() {
         .iter()
         .map(|row| row.label.as_str())
         .collect();
-    assert_eq!(labels, ["fast", "slow"], "it is no row");
+    assert_eq!(labels, ["fast", "slow"], "it is not a row");
     assert_eq!(summary.tables[0].rows[1].rank, Some(2));
     assert!(!summary.void);
     let sentence = summary.control.as_ref().unwrap().sentence();

@@ -38,7 +38,7 @@ fn slice(requests: f64, cpu_us: f64) -> Slice {
     (requests, requests * (cpu_us * 1000.0) as u64 / 1000 * 1000)
 }
 
-/// As many sets, each process its own by up to half a percent.
+/// The given number of sets; processes differ by up to half a percent.
 fn sets(repetitions: u32) -> Results {
     let mut random = Random::new(11);
     let mut played = Vec::new();

@@ -171,7 +171,7 @@ fn percentiles_are_of_the_open_load_and_not_of_the_turns() {
         &sets,
         [[Some(1.0), Some(10.0)], [Some(1.31), Some(13.1)]],
         &[
-            "two answers 99 % of the requests in 1.31 times the time of one (95 %: 1.29–1.33, \
+            "two serves 99 % of the requests in 1.31 times the time of one (95 %: 1.29–1.33, \
            3 sets), at 4000 requests/s each: slower; half of the requests in 1.31 times the time \
            of one (95 %: 1.29–1.33, 3 sets)",
         ],
@@ -184,7 +184,7 @@ fn percentiles_are_of_the_open_load_and_not_of_the_turns() {
         "{text}"
     );
     assert!(
-        text.contains("two answers 99 % of the requests in"),
+        text.contains("two serves 99 % of the requests in"),
         "{text}"
     );
     assert!(
@@ -200,7 +200,7 @@ fn percentiles_are_of_the_open_load_and_not_of_the_turns() {
     assert_eq!(of_pair.verdict, Verdict::Slower, "{of_pair:?}");
     let page = markdown(&analysis);
     assert!(
-        page.contains("- two answers 99 % of the requests in"),
+        page.contains("- two serves 99 % of the requests in"),
         "{page}"
     );
     let rows = csv(&analysis);
@@ -219,7 +219,7 @@ fn too_few_requests_beyond_a_percentile_are_a_dash() {
         let times = [[1.0, 1.3], [1.1, 1.45], [0.9, 1.18]];
         times.map(|both| both.map(|time_ms| Some(held(time_ms, requests))))
     };
-    let half = "two answers half of the requests in 1.31 times the time of one (95 %: 1.29–1.33, \
+    let half = "two serves half of the requests in 1.31 times the time of one (95 %: 1.29–1.33, \
                 3 sets), at 4000 requests/s each: slower";
     check(
         &sets(9900),

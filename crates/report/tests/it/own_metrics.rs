@@ -30,7 +30,7 @@ fn counter(name: &str, growth: f64) -> MetricSeries {
     }
 }
 
-/// Two contenders in three runs: one counts, the other does not tell what it counts in one of them.
+/// Two contenders in three runs: one counts, the other does not report its count in one of them.
 fn results() -> Results {
     let mut runs = Vec::new();
     for repetition in 1..=3 {

@@ -1,4 +1,4 @@
-//! What others published: beside our numbers and never among them; claims get the right verdict.
+//! Published results: shown next to our numbers, never among them; claims get the right verdict.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -619,7 +619,7 @@ fn turns_have_no_percentile_of_a_step_and_say_so() {
         turns::results(&played, turns::Way::Turns),
         p99,
         ClaimVerdict::NotTestable,
-        &["fast took turns, which have no p99 of their own at 64 connections"],
+        &["fast took turns, which have no separate p99 at 64 connections"],
     );
 }
 

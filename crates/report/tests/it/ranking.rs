@@ -1,4 +1,4 @@
-//! Which contenders are ranked, which are not, and why.
+//! Contenders that are ranked, those that are not, and why.
 
 use std::time::Duration;
 
@@ -222,7 +222,7 @@ fn mixed_suites_and_missing_limits_are_said_first() {
     );
 }
 
-/// Two runs in which one slice of four with so many connections has that verdict.
+/// Two runs in which one slice of four with that number of connections has that verdict.
 fn with_verdict(connections: u32, verdict: validity::FairnessVerdict) -> Results {
     let mut results = of(&[contender("synthetic", 1100.0, 1000.0)], 2);
     let mut slices = results.runs[0].intervals.iter_mut();
@@ -303,7 +303,7 @@ fn a_step_that_is_not_valid_gives_no_numbers() {
     assert!(row.validity().is_fair() && row.throughput.estimate.point > 0.0);
     assert!(html(&analysis).contains("latencies, CPU per request and memory: invalid in 25 %"));
     assert!(markdown(&analysis).contains("| – \\! | – \\! | – \\! |"));
-    // What is wrong elsewhere is no matter.
+    // What is wrong elsewhere does not matter.
     let results = with_verdict(2, validity::FairnessVerdict::Invalid);
     let analysis = analyse(&results);
     let row = &analysis.loads[0].summary.tables[0].rows[0];

@@ -1,4 +1,4 @@
-//! Why requests of one contender cost more CPU than those of another.
+//! Reasons why requests of one contender cost more CPU than those of another.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use bakeoff_report::{html, markdown, terminal_table};
 
 use crate::synthetic::{contender, run};
 
-/// What each request of a made-up contender takes besides.
+/// Additional costs of each request of a made-up contender.
 #[derive(Debug, Clone, Copy, Default)]
 struct Extra {
     collector_ns: u64,
@@ -76,7 +76,7 @@ fn analysed<T>(results: &Results, document: impl Fn(&Analysis<'_>) -> T) -> T {
     }))
 }
 
-/// What is said about the two, if anything.
+/// The sentence about the two, if any.
 fn said(extra: Extra) -> Option<String> {
     analysed(&results(extra), |analysis| {
         analysis.loads[0].summary.tables[0].reasons[0].sentence()

@@ -65,7 +65,7 @@ fn a_table_has_the_values_across() {
         !table.contains("| bare") && !table.contains("| single"),
         "{table}"
     );
-    assert!(!text.contains("by MODE"), "its value is no number");
+    assert!(!text.contains("by MODE"), "its value is not a number");
 }
 
 #[test]

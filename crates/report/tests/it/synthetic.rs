@@ -167,7 +167,7 @@ pub(crate) fn run(benchmark: &str, one: &Contender, repetition: u32, order: usiz
     run_of_steps(benchmark, one, repetition, order, steps())
 }
 
-/// One run with steps of its own.
+/// One run with the given steps.
 pub(crate) fn run_of_steps(
     benchmark: &str,
     one: &Contender,
@@ -467,7 +467,7 @@ fn intervals(
     intervals
 }
 
-/// What the load generator saw in a slice of one second at that rate.
+/// The load generator's slice of one second at that rate.
 pub(crate) fn load(
     one: &Contender,
     step: usize,

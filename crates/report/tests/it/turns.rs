@@ -98,7 +98,7 @@ fn run(
     records
 }
 
-/// Makes a slice one of that second with so many requests and so much CPU.
+/// Makes a slice one of that second with the given requests and CPU time.
 fn play(one: &Contender, made: &mut IntervalRecord, block: u32, (requests, cpu_ns): Slice) {
     let rate = f64::from(u32::try_from(requests).unwrap());
     let begin_ns = (40 + u64::from(block)) * SECOND;
@@ -124,7 +124,7 @@ fn take_turn(made: &mut IntervalRecord, block: u32, (requests, cpu_ns): Slice) {
     after.cpu.as_mut().unwrap().system_ns += SECOND / 50;
 }
 
-/// A turn of a second with so many requests, 100 us of CPU each.
+/// A turn of a second with `requests` requests, 100 us of CPU each.
 fn turn(block: u64, requests: u64) -> TurnCount {
     TurnCount {
         block,
@@ -197,7 +197,7 @@ fn host(second: u32) -> f64 {
     0.6 + 0.4 * (f64::from(second) / 37.0).sin()
 }
 
-/// What a contender that serves `peak` on an undisturbed host does in a slice: requests, and CPU
+/// A slice of a contender that serves `peak` on an undisturbed host: requests, and CPU
 /// of 100 us each.
 fn slice(peak: f64, second: u32, random: &mut Random) -> Slice {
     let noise = 1.0 + 0.08 * (random.unit() - 0.5);
@@ -582,7 +582,8 @@ fn a_set_of_which_no_block_counts_has_no_say() {
     );
 }
 
-/// Slices of a second with four turns each: of a contender with so many requests in each turn.
+/// Slices of a second with four turns each: of a contender with that number of requests in each
+/// turn.
 fn in_slices(name: &'static str, order: usize, requests: &[u64]) -> RunRecords {
     const TURNS: usize = 4;
     let slices: Vec<Slice> = requests

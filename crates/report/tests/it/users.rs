@@ -1,4 +1,4 @@
-//! The response-time block of users who go through a scenario, and what failed.
+//! The response-time block of users that go through a scenario, and what failed.
 
 use std::collections::BTreeMap;
 
@@ -270,7 +270,7 @@ fn results_inside() -> Results {
     let run = &mut results.runs[0];
     let load_ns = run.intervals[0].load.start_ns;
     let startup = run.startup.as_mut().unwrap();
-    // The program began 5 s before the load.
+    // The program started 5 s before the load.
     startup.startup_ns = 1_000_000_000;
     startup.resources.at_ns = load_ns - 4_000_000_000;
     let pause = |at_ms: u64, ms: u64, heap_mib: u64| GcPause {

@@ -1,4 +1,4 @@
-//! Warm-up that ends when a contender is warm: what it took, and which were not.
+//! Warm-up that ends when a contender is warm: its cost, and contenders that were not warm.
 
 use std::time::Duration;
 
@@ -144,7 +144,7 @@ fn shares_of_cpu_time_are_in_every_document() {
     assert!((number(&row, "cpu_gc_share") - 0.01).abs() < 1e-4);
     assert!((number(&row, "cpu_application_share") - 0.97).abs() < 1e-4);
     assert_eq!(number(&row, "rise_after_warm_up"), 0.002);
-    // Both warm-up steps, of as many slices each.
+    // Both warm-up steps, of equally many slices.
     let (s, requests) = (
         number(&row, "until_warm_s"),
         number(&row, "until_warm_requests"),

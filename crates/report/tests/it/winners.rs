@@ -1,4 +1,4 @@
-//! Who wins a round: by the rule, with its interval; ties are said and broken.
+//! The winner of a round: by the rule, with its interval; ties are said and broken.
 
 use bakeoff_analysis::{Analysis, AnalysisInput};
 use bakeoff_model::record::{Qualification, Results};

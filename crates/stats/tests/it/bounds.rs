@@ -131,7 +131,7 @@ fn looked(ratios: &[f64], budget: Budget) -> Bounded {
     against_bounds(&[(&first, &second, 1.05)])[0]
 }
 
-/// The look at which a session of at most so many sets ends, and on which side of its bound.
+/// The look at which a session of at most that number of sets ends, and on which side of its bound.
 fn stopped(ratios: &[f64]) -> (usize, BoundSide) {
     let looks = (1..ratios.len()).map(|sets| (sets, looked(&ratios[..sets], Budget::Left)));
     let early = looks.map(|(sets, found)| (sets, found.side));
@@ -158,7 +158,7 @@ fn simulated(sessions: u32, truth: f64, noise: f64, seed: u64) -> (u32, u32, usi
     (above, below, played)
 }
 
-/// What 2.5 % of so many sessions come to, and three standard errors.
+/// The value of 2.5 % of these sessions, and three standard errors.
 fn at_most(sessions: u32) -> f64 {
     let sessions = f64::from(sessions);
     sessions * 0.025 + 3.0 * (sessions * 0.025 * 0.975).sqrt()

@@ -14,7 +14,7 @@ fn close(found: f64, expected: f64) {
     );
 }
 
-/// What both budgets come to with these log ratios.
+/// The decisions of both budgets with these log ratios.
 #[track_caller]
 fn check(log_ratios: &[f64], left: Decision, spent: Decision) {
     for (budget, expected) in [(Budget::Left, left), (Budget::Spent, spent)] {
@@ -24,7 +24,7 @@ fn check(log_ratios: &[f64], left: Decision, spent: Decision) {
     }
 }
 
-/// So many log ratios around a mean, that lie a deviation below and above it in turn.
+/// The given number of log ratios around a mean, that lie a deviation below and above it in turn.
 fn around(mean: f64, deviation: f64, sets: usize) -> Vec<f64> {
     let signs = [deviation, -deviation].into_iter().cycle();
     signs.take(sets).map(|off| mean + off).collect()
@@ -74,7 +74,7 @@ fn e_values_are_the_likelihood_ratio_integrated_over_the_prior() {
     let most = 31.0;
     close(ln_e_value(3, 1e9, 10.0).exp(), most);
     close(ln_e_value(3, f64::INFINITY, 10.0).exp(), most);
-    // What is no evidence is 1.
+    // What is not evidence is 1.
     for (sets, t) in [(0, 5.0), (1, 5.0), (7, f64::NAN)] {
         assert_eq!(ln_e_value(sets, t, 10.0).to_bits(), 0.0_f64.to_bits());
     }
@@ -232,7 +232,7 @@ fn a_family_is_decided_by_holm_and_its_intervals_by_bonferroni() {
 }
 
 /// The looks after each set until the session stops, of which the last is at the end of a budget of
-/// so many sets.
+/// that number of sets.
 fn stopped(sequential: &Sequential, log_ratios: &[f64]) -> (usize, Look) {
     let looks = (1..=log_ratios.len()).map(|sets| {
         let budget = match sets < log_ratios.len() {
@@ -259,7 +259,7 @@ fn equal_contenders_are_told_apart_no_more_often_than_stated() {
         early += different * u32::from(sets < SETS_MAX);
         covered += u32::from(look.interval_ln.unwrap().contains(0.0));
     }
-    // What is stated, and three standard errors of so many sessions.
+    // What is stated, and three standard errors of these sessions.
     let at_most = |share: f64| {
         let sessions = f64::from(SESSIONS);
         sessions * share + 3.0 * (sessions * share * (1.0 - share)).sqrt()

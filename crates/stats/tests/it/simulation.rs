@@ -141,7 +141,7 @@ fn steadiness_needs_points() {
     assert_eq!(steady_state(&[f64::NAN; 9], 0.03), None);
 }
 
-/// How many of so many warm-ups of 120 s are called warm at some time, with 4 % noise around a
+/// How many of the warm-ups of 120 s are called warm at some time, with 4 % noise around a
 /// level that rises by this share in ten seconds. `examples/warm_up.rs` does the same at length.
 fn called_warm(rises: f64, warm_ups: u32) -> u32 {
     let mut random = Random::new(19);

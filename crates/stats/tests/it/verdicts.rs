@@ -387,7 +387,7 @@ fn a_family_of_pairs_is_corrected_as_one() {
         (first.verdict, third.verdict),
         (Verdict::Faster, Verdict::Slower)
     );
-    // The pair without a p-value is no part of the family: the others count for two.
+    // The pair without a p-value is not part of the family: the others count for two.
     assert_eq!(first.p_adjusted, alone.p_value.map(|p| 2.0 * p));
     assert_eq!(
         (without.verdict, without.p_value),

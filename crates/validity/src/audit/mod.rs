@@ -1,4 +1,4 @@
-//! An audit: figures of others, and our own records, held against what can be.
+//! Audits of published values and of our own records for what cannot be.
 
 mod published;
 mod results;
@@ -13,7 +13,7 @@ pub struct AuditFinding {
     pub kind: FoundKind,
     /// The subject: a case, or what a source calls it.
     pub subject: String,
-    /// The finding with its figures: a lower-case fragment.
+    /// The finding with its numbers: a lower-case fragment.
     pub sentence: String,
 }
 
@@ -24,12 +24,12 @@ pub enum FoundKind {
     Differs,
     /// It was ranked by what was recorded, and today's rules do not let it be.
     UnfairButRanked,
-    /// The figures cannot be what they are called.
+    /// The values cannot be what they are called.
     Impossible,
 }
 
 impl FoundKind {
-    /// Whether a reader who trusts the figures is misled.
+    /// Whether a reader who trusts the values is misled.
     #[must_use]
     pub fn misleads(self) -> bool {
         self != Self::Differs

@@ -1,4 +1,4 @@
-//! Published figures that cannot be what they are called. Nothing is known here but the figures and
+//! Published values that cannot be what they are called. Nothing is known here but the values and
 //! the limits under which they were measured.
 
 use std::collections::BTreeMap;
@@ -7,10 +7,10 @@ use bakeoff_model::published::{Published, PublishedResult, Source};
 
 use super::{AuditFinding, FoundKind};
 
-/// A start-up below this, s, cannot begin with the creation of a container or process and end with
+/// A start-up below this, s, cannot include the creation of a container or process and end with
 /// a response: execution, linking, and the round trip that a service needs to find its backend.
 const STARTUP_MIN_S: f64 = 0.005;
-/// CPU time beyond the quota that rounding of published figures explains.
+/// CPU time beyond the quota that rounding of published values explains.
 const QUOTA_SLACK: f64 = 0.02;
 /// The same for CPU per request over the whole life against that of the steps.
 const ROUNDING: f64 = 0.97;
@@ -19,7 +19,7 @@ const TAIL_MAX: f64 = 20.0;
 /// Mebibytes.
 const MIB: f64 = 1_048_576.0;
 
-/// Everything that the figures of all results betray, source by source.
+/// Returns every finding about the values of all results, source by source.
 #[must_use]
 pub fn published(published: &Published) -> Vec<AuditFinding> {
     let mut found = Vec::new();
@@ -64,7 +64,7 @@ fn equal_errors(results: &[&PublishedResult]) -> Vec<AuditFinding> {
         let left = u64::from(connections).saturating_sub(errors);
         let limit = (left > 0 && left.next_power_of_two() - left <= 32).then(|| {
             format!(
-                ": the {left} that are left are as many as a limit of {} open files permits",
+                ": the remaining {left} are what a limit of {} open files permits",
                 left.next_power_of_two()
             )
         });
@@ -83,7 +83,7 @@ fn equal_errors(results: &[&PublishedResult]) -> Vec<AuditFinding> {
 fn startup(result: &PublishedResult) -> Option<String> {
     let startup_s = result.startup_s.filter(|one| *one < STARTUP_MIN_S)?;
     Some(format!(
-        "a start-up of {:.1} ms begins after the process was created: below {:.0} ms there is no \
+        "a start-up of {:.1} ms starts after the process was created: below {:.0} ms there is no \
          room for execution, linking and the first question to a backend",
         startup_s * 1e3,
         STARTUP_MIN_S * 1e3
@@ -162,7 +162,7 @@ fn memory(source: &Source, result: &PublishedResult) -> Option<String> {
     ))
 }
 
-/// The whole life has the start-up in it beside the steps, so it cannot be cheaper.
+/// The whole life includes the start-up and the steps, so it cannot be cheaper.
 fn whole_life(result: &PublishedResult) -> Option<String> {
     let whole_us = result.cpu_us_whole?;
     let (mut requests, mut cpu) = (0.0, 0.0);

@@ -13,8 +13,8 @@ use crate::record::evidence_of;
 use crate::rules::UNFAIR_TIME_MAX;
 use crate::work::logs_under_load;
 
-/// Judges every recorded slice and every step of all completed runs again. First what is no
-/// longer fair enough to be ranked, then how verdicts of slices differ, each in the order of the
+/// Judges every recorded slice and every step of all completed runs again. First what is not
+/// fair enough any more to be ranked, then how verdicts of slices differ, each in the order of the
 /// runs.
 #[must_use]
 pub fn results(results: &Results) -> Vec<AuditFinding> {

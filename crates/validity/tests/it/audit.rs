@@ -1,4 +1,4 @@
-//! The audit finds the impossible in published figures, and what was called fair in records.
+//! Audits of published values that are impossible, and of records that were called fair.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use bakeoff_model::suite::{Limits, Step};
 use bakeoff_model::validity::{FairnessVerdict, Validity};
 use bakeoff_validity::audit::{self, FoundKind};
 
-/// A result without figures of a source with a quota of 1.5 cores and 512 MiB.
+/// A result without values, of a source with a quota of 1.5 cores and 512 MiB.
 fn result(name: &str) -> PublishedResult {
     PublishedResult {
         source: "article".to_owned(),
@@ -41,7 +41,7 @@ fn steps(connections: &[u32]) -> Vec<Step> {
     connections.iter().map(step).collect()
 }
 
-/// What the audit says about these results, each finding as a line.
+/// Returns the audit's findings about these results, a line each.
 fn found(results: Vec<PublishedResult>) -> Vec<String> {
     let published = Published {
         sources: vec![Source {
@@ -85,7 +85,7 @@ fn errors_that_are_alike_are_the_generators() {
         found(vec![with("a", 1031), with("b", 1031), with("c", 7)]),
         [
             "a, b: at 2048 connections each of 2 contenders had 1031 errors, so they are the load \
-             generator's: the 1017 that are left are as many as a limit of 1024 open files permits"
+             generator's: the remaining 1017 are what a limit of 1024 open files permits"
         ]
     );
     let other = found(vec![with("a", 500), with("b", 500)]);
@@ -100,7 +100,7 @@ fn errors_that_are_alike_are_the_generators() {
 fn start_ups_below_the_possible() {
     check(
         |one| one.startup_s = Some(0.0019),
-        "a start-up of 1.9 ms begins after",
+        "a start-up of 1.9 ms starts after",
     );
     check(|one| one.startup_s = Some(0.05), "");
 }

@@ -83,7 +83,7 @@ fn connections_that_are_not_open() {
     world.load.connections.in_flight_max = Some(145);
     world.load.connections.reconnects = world.load.requests;
     world.check(Invalid, "145 of 1024 connections were open");
-    // Users who open theirs as they arrive are not all there at a time.
+    // Users that open theirs as they arrive are not all there at a time.
     world.load.connections.on_arrival = true;
     world.load.connections.reconnects = 0;
     world.load.connecting_ns = Some(0);
@@ -100,7 +100,7 @@ fn an_offered_rate_that_is_not_reached() {
     world.load.errors.clear();
     world.offer(2000, MS / 100, MS);
     world.check(Invalid, "the offered rate was not reached: 1000 of 2000");
-    // What was in flight at the end is no arrears.
+    // What was in flight at the end does not count as missed.
     world.offer(1010, MS / 100, 20 * MS);
     world.check(Fair, "fair");
 }
@@ -550,7 +550,7 @@ fn a_contender_that_compiles_while_it_is_measured() {
     assert!(world.judge().is_fair(), "that is what warm-up is for");
 }
 
-/// The contender's compiler used so many cores.
+/// The contender's compiler used that number of cores.
 fn compile(world: &mut World, cores: f64) {
     let (before, after) = world.contender.as_mut().unwrap();
     let group = |cpu_ns| ThreadGroup { count: 1, cpu_ns };

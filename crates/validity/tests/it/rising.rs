@@ -35,7 +35,7 @@ fn host(noise: f64, turns: usize, random: &mut Random) -> Vec<f64> {
 struct Simulated {
     /// Standard deviation of the logarithm of the host's speed.
     host: f64,
-    /// Growth of the first side from the beginning to the end.
+    /// Growth of the first side from the start to the end.
     first: f64,
     /// Growth of the second one.
     second: f64,
@@ -44,7 +44,7 @@ struct Simulated {
 }
 
 impl Simulated {
-    /// What is found of the first of three sides.
+    /// The finding about the first of three sides.
     fn play(self, like: &LoadInterval, random: &mut Random) -> Option<RiseInTurns> {
         let (speed, other) = (
             host(self.host, 3 * BLOCKS, random),
@@ -85,7 +85,7 @@ impl Simulated {
     }
 }
 
-/// Slices of so many blocks of a side, with so many requests for each second of its own CPU time,
+/// Slices of `blocks` blocks of a side, with these requests for each second of its own CPU time,
 /// and of the load generator's.
 fn slices(like: &LoadInterval, speeds: [&[f64]; 2], blocks: usize) -> Vec<LoadInterval> {
     let [own, generator] = speeds;

@@ -1,5 +1,5 @@
 //! Slices of a contender that takes turns with others: what counts in its turns, what outside of
-//! them, and what is no finding because it is the same for all.
+//! them, and what is not a finding because it is the same for all.
 
 use bakeoff_model::load::TurnCount;
 use bakeoff_model::record::{Others, Unloaded};

@@ -1,4 +1,4 @@
-//! When a contender is called warm, by the records of its warm-up.
+//! The decision that a contender is warm, by the records of its warm-up.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +30,7 @@ fn sample(second: u64, cpu_ns: u64, jit_ns: u64) -> ResourceSample {
     }
 }
 
-/// Slices of a second with so many requests each; in each the compiler used so much of a core.
+/// Slices of a second with these requests each; in each the compiler used that share of a core.
 fn warm_up(slices: &[(u64, f64)]) -> WarmUp {
     let slices: Vec<(u64, f64, u64)> = slices
         .iter()
@@ -75,7 +75,7 @@ fn warm_is_flat_and_compiled() {
     let rising = warm_up(&rising).warmth().unwrap();
     assert!(!is_warm(&rising), "5 % in ten seconds: {rising:?}");
     assert!((rising.rise - 0.05).abs() < 0.002, "{rising:?}");
-    // What was compiled long before is no matter.
+    // What was compiled long before does not matter.
     let mut long_ago = vec![(1000, 0.9); 20];
     long_ago.extend([(5000, 0.0); 15]);
     let warmth = warm_up(&long_ago).warmth().unwrap();
@@ -97,7 +97,7 @@ fn a_disturbed_host_is_told_from_a_contender_that_gets_faster() {
         .collect();
     let warmth = with_generator(&faster).warmth().unwrap();
     assert!(!is_warm(&warmth), "{warmth:?}");
-    // Without it throughput is what is left.
+    // Without it only throughput remains.
     let unknown: Vec<(u64, f64, u64)> = disturbed
         .iter()
         .map(|(requests, jit, _)| (*requests, *jit, 0))

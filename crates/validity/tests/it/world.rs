@@ -73,7 +73,7 @@ impl World {
         world
     }
 
-    /// So many connections have so many responses in all, each after a time.
+    /// Sets connections and all their responses, each after a time.
     pub(crate) fn serve(&mut self, connections: u32, requests: u64, each_ns: u64) {
         self.load.requests = requests;
         self.load.service_time = times(requests, each_ns);
@@ -91,7 +91,7 @@ impl World {
         self.load.requests_per_connection = Some(MinMax { min, max: mean });
     }
 
-    /// So many requests failed in a class, each after a time.
+    /// Sets the failed requests of a class, each after a time.
     pub(crate) fn fail(&mut self, class: ErrorClass, count: u64, each_ns: u64) {
         self.load.errors.insert(
             class,
@@ -104,7 +104,7 @@ impl World {
         );
     }
 
-    /// Open load: so many requests were due, and their sends were late by so much.
+    /// Open load: sets the requests that were due, and the lag of their sends.
     pub(crate) fn offer(&mut self, offered: u64, lag_ns: u64, response_ns: u64) {
         self.setting.closed_loop = false;
         self.load.turnaround_ns = None;
@@ -180,7 +180,7 @@ pub(crate) fn core(core: usize, busy: f64, stolen: f64) -> CoreTime {
     }
 }
 
-/// Two samples of a part that used so many cores for a second, with everything readable.
+/// Two samples of a part that used `cores` cores for a second, with everything readable.
 pub(crate) fn used(cores: f64) -> (ResourceSample, ResourceSample) {
     let sample = |at_ns: u64, used_ns: u64| ResourceSample {
         at_ns,

@@ -24,7 +24,7 @@ enum Stage {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Chunked {
     stage: Stage,
-    /// Size of the chunk, then what is left of it.
+    /// Size of the chunk, then the remaining bytes of it.
     left: u64,
     /// Bytes of the line or the trailers so far.
     line: usize,

@@ -30,7 +30,7 @@ pub(crate) struct Pipeline {
     /// By slot: the last response.
     responses: Vec<Response>,
     awaited: VecDeque<Awaited>,
-    /// The service closes after a response that has come, or what came is none.
+    /// The service closes after a response that has come, or the bytes are not a response.
     over: bool,
     out: Vec<u8>,
 }

@@ -9,7 +9,7 @@ use crate::protocol::response::{Capture, Response};
 /// Bytes that the head of a response, with its interim responses, may have.
 const HEAD_MAX: usize = 64 * 1024;
 
-/// Length up to which the beginning of a head is parsed again with each piece.
+/// Length up to which an incomplete head is parsed again with each piece.
 const REPARSE_MAX: usize = 256;
 
 /// How far a response has come.
@@ -36,7 +36,7 @@ enum Stage {
 #[derive(Debug)]
 pub(crate) struct Reader {
     stage: Stage,
-    /// Beginning of a head that came in pieces.
+    /// First part of a head that came in pieces.
     partial: Vec<u8>,
     /// Bytes of heads so far, interim ones too.
     head_bytes: usize,
@@ -59,7 +59,7 @@ impl Reader {
         }
     }
 
-    /// Begins the next response: to a request whose response has no body (`head_only`), kept as far
+    /// Starts the next response: to a request whose response has no body (`head_only`), kept as far
     /// as `keep` says.
     #[inline]
     pub(crate) fn begin(&mut self, head_only: bool, capture: Capture) {
@@ -106,7 +106,7 @@ impl Reader {
             let before = self.partial.len();
             self.partial
                 .extend_from_slice(&bytes[..bytes.len().min(room)]);
-            // A head ends with an empty line: without one a long beginning need not be parsed
+            // A head ends with an empty line: without one a long part need not be parsed
             // again for each byte. A short one is, so that garbage is noticed at once.
             let from = before.saturating_sub(3);
             let length = self.partial.len();

@@ -15,7 +15,7 @@ struct Written {
     keep_alive: bool,
 }
 
-/// What a reader makes of a stream.
+/// The result of reading a stream.
 #[derive(Debug, PartialEq, Eq)]
 enum Read {
     Complete {
@@ -182,7 +182,7 @@ proptest! {
         // Having just read the response as it was makes no difference.
         let whole = verdict(&mut LastHead::default(), &stream, &[]);
         prop_assert_eq!(&whole, &verdict(&mut last, &stream, &[]));
-        // A long beginning of a head in pieces is not parsed again before its end, so that it may
+        // A long incomplete head in pieces is not parsed again before its end, so that it may
         // be found wrong later; it must never be taken for a response.
         match (whole, verdict(&mut last, &stream, &cuts)) {
             (Read::Bad, Read::Bad | Read::More) => {}

@@ -72,7 +72,7 @@ pub(crate) struct Client {
     pub(super) outflow: Outflow,
     /// Places with a part of their body to send, in turn.
     bodies: VecDeque<usize>,
-    /// The beginning of a frame that came in pieces.
+    /// The first part of a frame that came in pieces.
     pub(super) partial: Vec<u8>,
     /// How often bytes came.
     receives: u64,

@@ -68,7 +68,7 @@ const STATIC: [(&str, &str); 61] = [
     ("www-authenticate", ""),
 ];
 
-/// Indices of the static table: the dynamic one begins after them.
+/// Indices of the static table: the dynamic one starts after them.
 pub(super) const STATIC_LENGTH: usize = STATIC.len();
 
 /// The length that the RFC adds to each entry of a table.

@@ -9,7 +9,7 @@ pub(super) const STREAM_WINDOW: u32 = 16 << 20;
 /// The same for the whole connection.
 pub(super) const CONNECTION_WINDOW: u32 = 1 << 30;
 
-/// The window that both sides begin with, unless their settings say otherwise.
+/// The window that both sides start with, unless their settings say otherwise.
 pub(super) const DEFAULT_WINDOW: u32 = 65_535;
 
 /// The window of the service: how much it may send.

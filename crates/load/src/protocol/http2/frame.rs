@@ -92,7 +92,7 @@ pub(super) struct Head {
 }
 
 impl Head {
-    /// Reads the head at the beginning of `bytes`; `None` when there are too few of them.
+    /// Reads the head at the start of `bytes`; `None` when there are too few of them.
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let [a, b, c, kind, flags, stream @ ..] = bytes.first_chunk::<HEAD_BYTES>()?;
         Some(Self {
@@ -139,7 +139,7 @@ pub(super) fn write_reset(out: &mut Vec<u8>, stream: u32, code: u32) {
     out.extend_from_slice(&code.to_be_bytes());
 }
 
-/// Ends the connection. The service never opens a stream of its own that we would have taken.
+/// Ends the connection. The service never opens a stream that we would have taken.
 pub(super) fn write_goaway(out: &mut Vec<u8>, code: u32) {
     write_head(out, 8, kind::GOAWAY, 0, 0);
     out.extend_from_slice(&0_u32.to_be_bytes());

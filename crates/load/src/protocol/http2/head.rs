@@ -57,7 +57,7 @@ impl Head {
             if self.regular || self.status != 0 {
                 return Err("a status where none may be");
             }
-            self.status = status_of(value).ok_or("a status that is no number")?;
+            self.status = status_of(value).ok_or("a status that is not a number")?;
             return Ok(());
         }
         if name.first().is_none_or(|first| *first == b':') {
@@ -75,10 +75,10 @@ impl Head {
         }
         if name == b"grpc-status" {
             self.grpc_status =
-                Some(grpc_status_of(value).ok_or("a grpc-status that is no number")?);
+                Some(grpc_status_of(value).ok_or("a grpc-status that is not a number")?);
         }
         if name == b"content-length" {
-            let length = length_of(value).ok_or("a content-length that is no number")?;
+            let length = length_of(value).ok_or("a content-length that is not a number")?;
             if self.length.is_some_and(|known| known != length) {
                 return Err("two different content-lengths");
             }

@@ -18,7 +18,7 @@ const BLOCK_MAX: usize = 64 * 1024;
 const BLOCK_FRAMES_MAX: u32 = 128;
 
 /// Frames in a row that may bring no request further: far more than a service has reason to send,
-/// few enough that answering them does not fill the memory.
+/// few enough that replies to them do not fill the memory.
 const IDLE_FRAMES_MAX: u32 = 10_000;
 
 /// Responses to settings and pings that may wait for a service that does not read them.
@@ -75,7 +75,7 @@ impl Client {
             let message = if bytes.starts_with(b"HTTP/1.") {
                 "the service responded in HTTP/1.1"
             } else {
-                "the service did not begin with its settings"
+                "the service did not start with its settings"
             };
             return Err(protocol(message));
         }
@@ -247,7 +247,7 @@ impl Client {
             keep.clear();
         }
         let mut take = |name: &[u8], value: &[u8]| {
-            // Of trailers only what ends a call is kept beside the fields of the head.
+            // Of trailers only what ends a call is kept besides the fields of the head.
             let is_kept = !is_trailer || name.starts_with(b"grpc-");
             response.add(name, value, keep.as_deref_mut().filter(|_| is_kept));
         };

@@ -26,7 +26,7 @@ pub(super) struct Stream {
     pub(super) body: Rc<[u8]>,
     /// Bytes of the body that were sent.
     pub(super) sent: usize,
-    /// How often bytes had come on the connection when the request was begun.
+    /// How often bytes had come on the connection when the request was started.
     pub(super) receives_before: u64,
     /// It is in the queue of bodies to be sent.
     pub(super) queued: bool,
@@ -50,7 +50,7 @@ impl Stream {
         }
     }
 
-    /// Begins a request with this body to a service that takes `window` bytes at first.
+    /// Starts a request with this body to a service that takes `window` bytes at first.
     pub(super) fn begin(&mut self, body: Rc<[u8]>, head_only: bool, capture: Capture, window: u32) {
         self.response.begin(capture);
         self.head_only = head_only;

@@ -18,11 +18,11 @@ use crate::random::Random;
 const PREFIX_MAX: usize = 64;
 
 /// Control frames in a row that may bring no message further: far more than a service has reason
-/// to send, few enough that answering them does not fill the memory.
+/// to send, few enough that replies to them do not fill the memory.
 const IDLE_FRAMES_MAX: u32 = 10_000;
 
 /// Pongs that may wait for a service that does not read them. Of further pings only the last one
-/// is answered, when it reads again (RFC 6455, 5.5.3).
+/// gets a reply, when it reads again (RFC 6455, 5.5.3).
 const UNSENT_PONGS_MAX: u32 = 1_000;
 
 /// Frames in which one message may come without bringing a byte of it.
@@ -72,7 +72,7 @@ pub(crate) struct Client {
     /// Bytes of that payload which have not come.
     left: u64,
     message: Option<Message>,
-    /// Beginning of the upgrade's response, of a head, or a control frame's payload.
+    /// First part of the upgrade's response, of a head, or a control frame's payload.
     partial: Vec<u8>,
     idle_frames: u32,
     /// Pongs since the kernel last took all output.
@@ -196,7 +196,7 @@ impl Client {
         Ok((used, None))
     }
 
-    /// A frame of a message begins.
+    /// A frame of a message starts.
     fn begin_data(&mut self, head: Head) -> Result<(), &'static str> {
         let message = match (&mut self.message, head.opcode) {
             (Some(message), opcode::CONTINUATION) => message,

@@ -1,7 +1,7 @@
 //! WebSocket (RFC 6455) as a client that loads a service: the upgrade, our masked frames, the
 //! service's frames.
 //!
-//! Messages are counted and thrown away, but for the captured ones and for the beginning of each
+//! Messages are counted and thrown away, but for the captured ones and for the start of each
 //! where a timestamp is expected in it. Nothing is compressed and no extension is asked for.
 
 pub(crate) mod client;

@@ -50,7 +50,7 @@ fn sent(client: &mut Client, flushed: bool) -> Vec<u8> {
     payload.map_or_else(Vec::new, |payload| payload.bytes().to_vec())
 }
 
-/// What happens when the bytes come in these pieces to a client that awaits message after message,
+/// The events when the bytes come in these pieces to a client that awaits message after message,
 /// and the length of each.
 fn read(pieces: &[&[u8]]) -> (Vec<(ProtocolEvent, u64)>, Vec<u8>) {
     let mut client = upgraded();

@@ -3,7 +3,7 @@
 /// A check in the middle of a text.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Check {
-    /// The beginning of a character whose end has not come.
+    /// The first bytes of an incomplete character.
     held: [u8; 4],
     length: usize,
 }
@@ -28,7 +28,7 @@ impl Check {
             Ok(_) => true,
             Err(error) if error.error_len().is_some() => false,
             Err(error) => {
-                // At most three bytes: the beginning of one character.
+                // At most three bytes: an incomplete character.
                 let rest = &piece[error.valid_up_to()..];
                 self.held[..rest.len()].copy_from_slice(rest);
                 self.length = rest.len();

@@ -1,4 +1,4 @@
-//! What io_uring says when a request is done, and what the request was: the 64 bits that the
+//! Completions of io_uring: the result, and the request it belongs to: the 64 bits that the
 //! kernel carries for us.
 
 use io_uring::cqueue;

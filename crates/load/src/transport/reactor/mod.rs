@@ -51,7 +51,7 @@ pub(crate) trait Reactor: Sized {
     /// Makes sure that connections `0..count` may be opened; those beyond must be closed already.
     fn resize(&mut self, count: usize);
 
-    /// Begins to connect a closed connection.
+    /// Starts to open a closed connection.
     fn open(&mut self, connection: usize);
 
     /// Sends all of `payload` on an open connection, after everything that was sent before.

@@ -1,5 +1,5 @@
-//! When bytes arrived, by the kernel's receive timestamps: these are of the wall clock, so that its
-//! distance to the monotonic clock has to be known.
+//! Arrival times of bytes, by the kernel's receive timestamps: these are of the wall clock, so that
+//! its distance to the monotonic clock has to be known.
 
 use crate::clock::wall_ahead_ns;
 

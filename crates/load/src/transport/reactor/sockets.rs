@@ -47,7 +47,7 @@ impl Socket {
     }
 }
 
-/// A connection's entry; the generation tells events of its earlier sockets apart.
+/// A connection's entry; the generation distinguishes events of its earlier sockets.
 #[derive(Debug, Default)]
 struct Entry {
     generation: u32,
@@ -58,7 +58,7 @@ struct Entry {
 #[derive(Debug, Default)]
 pub(super) struct Sockets {
     entries: Vec<Entry>,
-    /// Connections that could not even begin to be made, with their generation.
+    /// Connections whose connect failed at once, with their generation.
     refused: VecDeque<(usize, u32, Errno)>,
     /// Bytes that the kernel has taken so far.
     pub(super) sent_bytes: u64,
@@ -103,7 +103,7 @@ impl Sockets {
         self.entries.get_mut(connection)?.socket.as_mut()
     }
 
-    /// A socket that has begun to connect.
+    /// A socket that has started to connect.
     pub(super) fn insert(&mut self, connection: usize, fd: OwnedFd) {
         self.entries[connection].socket = Some(Socket {
             fd,
@@ -121,7 +121,7 @@ impl Sockets {
         entry.socket.take()
     }
 
-    /// A connection could not even begin to be made.
+    /// Records a connection whose connect failed at once.
     pub(super) fn refuse(&mut self, connection: usize, errno: Errno) {
         let generation = self.generation(connection);
         self.refused.push_back((connection, generation, errno));
@@ -133,7 +133,7 @@ impl Sockets {
         !self.refused.is_empty()
     }
 
-    /// The next connection that could not begin to be made and was not closed since.
+    /// Returns the next connection whose connect failed at once and that was not closed since.
     pub(super) fn next_refused(&mut self) -> Option<(usize, Errno)> {
         while let Some((connection, generation, errno)) = self.refused.pop_front() {
             if self.is_current(connection, generation) {

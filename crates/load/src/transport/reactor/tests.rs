@@ -44,12 +44,12 @@ fn connected<R: Reactor>(make: Make<R>) -> Option<(R, TcpStream)> {
 }
 
 /// Bytes that lie there for a while before the reactor looks arrived when they arrived: their time
-/// is of before the look began, however long the host kept this thread from its core.
+/// is of before the look started, however long the host kept this thread from its core.
 fn bytes_have_the_time_of_their_arrival<R: Reactor>(make: Make<R>) {
     let Some((mut reactor, mut server)) = connected(make) else {
         return;
     };
-    // The kernel begins with timestamps a moment after it was asked to.
+    // The kernel starts with timestamps a moment after it was asked to.
     for _ in 0..100 {
         // A reactor may look at most once before it finds something.
         while reactor.next().is_some() {}
@@ -110,7 +110,7 @@ fn responses_come_before_errors_of_sending<R: Reactor>(make: Make<R>, bytes: usi
     panic!("there was no error");
 }
 
-/// The tests for reactors, each with a name of its own.
+/// The tests for reactors, each with a separate name.
 macro_rules! on_reactor {
     ($($reactor:ident = $make:expr;)*) => {
         $(mod $reactor {

@@ -1,7 +1,7 @@
 //! io_uring: one issuer per ring, completions run when this thread waits (no interrupts of it in
 //! between), one multishot receive per connection into a ring of buffers.
 //!
-//! Sends are calls of their own as long as the kernel takes all at once: on the ring each would
+//! Sends are separate calls as long as the kernel takes all at once: on the ring each would
 //! cost as much as the call that it saves, and the real send would drift away from the
 //! time that was noted for it. The ring finishes what the kernel does not take.
 
@@ -145,7 +145,7 @@ impl<const RX_TIMESTAMPS: bool> Uring<RX_TIMESTAMPS> {
         self.push(entry, connection, RECEIVE);
     }
 
-    /// Has the ring send what is left of the payload that is being sent.
+    /// Has the ring send the rest of the payload that is being sent.
     fn transmit(&mut self, connection: usize) {
         let Some(socket) = self.sockets.get(connection) else {
             return;
@@ -288,7 +288,7 @@ impl<const RX_TIMESTAMPS: bool> Uring<RX_TIMESTAMPS> {
             self.clock.refresh(self.found_ns);
         }
         if self.ready.is_empty() {
-            // From its beginning again: the same memory stays in the cache.
+            // From its start again: the same memory stays in the cache.
             self.ready.clear();
         }
         let entries = self.ring.completion();

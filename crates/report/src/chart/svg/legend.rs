@@ -1,4 +1,4 @@
-//! Which line is whose, in as many rows as it takes.
+//! The legend: the name of each line, in as many rows as it needs.
 
 use maud::{Markup, html};
 

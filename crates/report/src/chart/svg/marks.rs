@@ -28,7 +28,7 @@ pub(super) fn dash(line: &Band) -> &'static str {
     }
 }
 
-/// A mark of a case that is told from others without colour.
+/// A mark of a case that differs from others without colour.
 pub(super) fn mark(case: usize, (x, y): (f64, f64), hollow: bool) -> Markup {
     let colour = colour(case);
     let fill = if hollow { "#ffffff" } else { colour };
@@ -75,7 +75,7 @@ pub(super) fn lines(lines: &[Band], x: &Placed<'_>, y: &Placed<'_>) -> Markup {
     }
 }
 
-/// A line without its gaps. Others have no gaps of their own, but steps that they did not measure.
+/// A line without its gaps. Others have no gaps, but steps that they did not measure.
 fn pieces<'l>(line: &'l Band, x: &Placed<'_>, y: &Placed<'_>) -> Vec<Vec<&'l Point>> {
     let is_there = |point: &&Point| at(x, y, point).is_some();
     if line.published {

@@ -58,7 +58,7 @@ pub(crate) fn document(chart: &Chart, under: &str) -> String {
     });
     let x = Placed::new(&chart.x, xs.flatten(), (plot.left, plot.right));
     let y = Placed::new(&chart.y, ys.flatten(), (plot.bottom, plot.top));
-    // Rows have the names of contenders beside them.
+    // Rows have the names of contenders next to them.
     let named = is_rows && besides(chart).is_none();
     let legend = legend::Legend::new(if named { &[] } else { &lines }, legend_top);
     let height = legend.bottom + 12.0;
@@ -86,7 +86,7 @@ pub(crate) fn document(chart: &Chart, under: &str) -> String {
     drawing.into_string()
 }
 
-/// Where the plot is, and where the legend begins.
+/// Where the plot is, and where the legend starts.
 fn layout(chart: &Chart, lines: &[Band]) -> (Plot, f64) {
     let top = 84.0;
     let (left, height) = match &chart.y.scale {
@@ -144,7 +144,7 @@ fn reference(chart: &Chart) -> Option<f64> {
     }
 }
 
-/// A name that fits beside a plot.
+/// A name that fits next to a plot.
 fn cut(name: &str) -> String {
     if name.chars().count() <= LETTERS_MAX {
         return name.to_owned();

@@ -1,4 +1,4 @@
-//! From numbers to places in a drawing, and the ticks of an axis.
+//! The scale from numbers to places in a drawing, and the ticks of an axis.
 
 use crate::chart::{Axis, Scale};
 use bakeoff_analysis::number::{count, significant};

@@ -6,7 +6,7 @@ use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use bakeoff_analysis::Analysis;
 use bakeoff_analysis::baseline::{AgainstBase, HeadAndBase, JudgedCondition, Outcome};
 
-/// The name of the test case that fails with wrong answers and failed runs.
+/// The name of the test case that fails with wrong responses and failed runs.
 const MEASURED: &str = "is right and could be measured";
 
 /// The report as JUnit XML; `None` without a baseline.

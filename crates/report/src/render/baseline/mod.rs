@@ -17,7 +17,7 @@ use bakeoff_analysis::baseline::{
 use bakeoff_analysis::number::{change_text, counted, significant};
 use bakeoff_analysis::reasons::Reasons;
 
-/// A figure with its unit.
+/// A metric with its unit.
 pub(super) fn title(figure: ConditionMetric) -> &'static str {
     match figure {
         ConditionMetric::Slower => "requests/s",
@@ -29,7 +29,7 @@ pub(super) fn title(figure: ConditionMetric) -> &'static str {
     }
 }
 
-/// The figures of tables, in their order.
+/// The metrics of tables, in their order.
 pub(super) const FIGURES: [ConditionMetric; 5] = [
     ConditionMetric::Slower,
     ConditionMetric::Cpu,

@@ -1,8 +1,8 @@
 //! Head against base for services that keep benchmarks over time: the arrays that
-//! `github-action-benchmark` and others take, one of figures of which more is better and one of the
+//! `github-action-benchmark` and others take, one of metrics of which more is better and one of the
 //! rest.
 //!
-//! Each figure is there twice: the number of the head, which only means something on the host that
+//! Each metric is there twice: the number of the head, which only means something on the host that
 //! it was measured on, and head over base, which hosts agree on better.
 
 use bakeoff_model::baseline::ConditionMetric;

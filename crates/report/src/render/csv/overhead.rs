@@ -5,7 +5,7 @@ use bakeoff_analysis::Analysis;
 use bakeoff_analysis::metric::Quantity;
 use bakeoff_analysis::overhead::{BaselineShare, Overhead, Ratio};
 
-/// A quantity of a contender beside its baseline at a step.
+/// A quantity of a contender and its baseline at a step.
 struct Row<'o> {
     overhead: &'o Overhead,
     share: &'o BaselineShare,
@@ -38,8 +38,8 @@ const COLUMNS: [Column; 15] = [
     ("validity", |row| row.ratio.validity.name().to_owned()),
 ];
 
-/// A row for each quantity of each contender beside its baseline at each step as CSV; `None` where
-/// no contender stands beside its baseline.
+/// A row for each quantity of each contender and its baseline at each step as CSV; `None` where no
+/// contender is measured with its baseline.
 #[must_use]
 pub fn overhead_csv(analysis: &Analysis<'_>) -> Option<String> {
     let rows = analysis.overheads.iter().flat_map(|overhead| {

@@ -12,7 +12,7 @@ pub(super) fn contender(label: &str) -> String {
     format!("contender-{label}")
 }
 
-/// A figure of a panel.
+/// The anchor of a chart of a panel.
 pub(super) fn figure(panel: usize, id: &str) -> String {
     format!("b{panel}-{id}")
 }

@@ -1,4 +1,4 @@
-//! Contenders against what they were, first of all results: it is what was asked.
+//! Head against base, first of all results.
 
 use maud::{Markup, html};
 

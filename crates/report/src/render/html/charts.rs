@@ -35,9 +35,9 @@ pub(super) fn section(benchmark: usize, charts: &[Chart]) -> Markup {
     }
 }
 
-/// The address of a figure.
+/// The address of a chart.
 fn to_here(id: &str) -> Markup {
-    html! { a.here href={ "#" (id) } aria-label="Link to this figure" { "#" } }
+    html! { a.here href={ "#" (id) } aria-label="Link to this chart" { "#" } }
 }
 
 /// Returns the cost of a billion requests. The page recomputes it for another price.

@@ -1,4 +1,4 @@
-//! Two sessions against each other as one page: a sentence, a figure of ratios, the table.
+//! Two sessions against each other as one page: a sentence, a chart of ratios, the table.
 
 use bakeoff_stats::Verdict;
 use maud::{DOCTYPE, Markup, PreEscaped, html};

@@ -1,4 +1,4 @@
-//! The first screen: each benchmark as a sentence and a figure, and what they are worth. The figure
+//! The first screen: each benchmark as a sentence and a chart, and what they are worth. The chart
 //! needs no script: it is there when the page is.
 
 use bakeoff_stats::Estimate;
@@ -20,7 +20,7 @@ const TROUBLES_MAX: usize = 6;
 pub(super) fn section(analysis: &Analysis<'_>) -> Markup {
     let answers = conclusion::answers(analysis);
     html! {
-        section id="answer" aria-label="The answer" {
+        section id="answer" aria-label="The conclusion" {
             @match answers.as_slice() {
                 [] => {},
                 [one] => (whole(one, 0)),
@@ -73,7 +73,7 @@ fn troubles(all: &[(String, String)], index: usize) -> Markup {
     }
 }
 
-/// The figure, and beside it what it is worth.
+/// The chart, and next to it what it is worth.
 fn shown(answer: &Conclusion, index: usize) -> Markup {
     html! {
         div.first {

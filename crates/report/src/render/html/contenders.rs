@@ -100,7 +100,7 @@ fn flame_graphs(results: &Results, name: &str) -> Markup {
     html! { @for one in own { p { (flame_graph(one)) } } }
 }
 
-/// The way to a flame graph, which lies beside the report, or why there is none.
+/// The link to a flame graph, a file next to the report, or why there is none.
 fn flame_graph(one: &FlameGraph) -> Markup {
     let case = case_label(&one.contender, &one.parameters);
     let of = format!("{case}, {}", one.benchmark);

@@ -1,4 +1,4 @@
-//! Which contenders have no rank and which runs failed, with the reasons.
+//! Contenders without a rank and runs that failed, with the reasons.
 
 use maud::{Markup, html};
 

@@ -1,4 +1,4 @@
-//! Contenders as a share of their baselines: the headline figure, and its numbers.
+//! Contenders as a share of their baselines: the headline chart, and its numbers.
 
 use maud::{Markup, html};
 

@@ -1,4 +1,4 @@
-//! What is drawn: charts under a legend of their own, and their data for the page's script.
+//! Panels: charts under a separate legend, and their data for the page's script.
 
 use serde_json::{Value, json};
 

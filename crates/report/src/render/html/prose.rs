@@ -4,7 +4,7 @@
 use maud::{Markup, PreEscaped, html};
 use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
-/// Renders `text`; headings begin at `<h3>`.
+/// Renders `text`; headings start at `<h3>`.
 pub(super) fn render(text: &str) -> Markup {
     let mut html = String::new();
     let mut links = Vec::new();
@@ -58,7 +58,7 @@ fn lowered(level: HeadingLevel) -> HeadingLevel {
     HeadingLevel::try_from(level as usize + 2).unwrap_or(HeadingLevel::H6)
 }
 
-/// Only addresses that a reader can follow without running anything: web pages, and files beside
+/// Only addresses that a reader can follow without running anything: web pages, and files next to
 /// the report.
 fn can_follow(address: &str) -> bool {
     let first = address.split(['/', '?', '#']).next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What others published: their claims with our verdicts, and their numbers in a table of their
+//! Published results: their claims with our verdicts, and their numbers in a table of their
 //! own. Nothing of it is in the ranked tables.
 
 use bakeoff_model::published::{Published, PublishedResult, Source};

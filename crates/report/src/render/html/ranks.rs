@@ -1,4 +1,4 @@
-//! Which contender beats which, and the ranked tables.
+//! The comparisons of contenders, and the ranked tables.
 
 use bakeoff_model::validity;
 use bakeoff_stats::{Comparison, Tie, Verdict};

@@ -1,4 +1,4 @@
-//! Why requests of two contenders differ in CPU.
+//! Reasons why requests of two contenders differ in CPU.
 
 use maud::{Markup, html};
 

@@ -1,5 +1,5 @@
-//! Who won which qualification round and why, a folded line each, with links to the rounds' own
-//! reports.
+//! The winner of each qualification round and why, a folded line each, with links to the rounds'
+//! own reports.
 
 use bakeoff_model::record::Qualification;
 use maud::{Markup, html};

@@ -7,7 +7,7 @@ use super::table::{self, Heading};
 
 const HEADINGS: [Heading; 7] = [
     ("order", ""),
-    ("begun", ""),
+    ("started", ""),
     ("benchmark", ""),
     ("contender", ""),
     ("run", ""),

@@ -17,7 +17,7 @@ pub(super) fn section(summary: &StartupSummary, index: usize) -> Markup {
                 (table::of("ranks", &starts::table(&summary.rows)))
                 p.hint {
                     "Every start is a fresh instance; files may be in the host's cache. Start-up \
-                     runs from the beginning of the program to its first valid response; to create \
+                     runs from the start of the program to its first valid response; to create \
                      and to execute comes before that. Image: of the container image, or of the \
                      artifact where there is none (a JVM is not in it then). “=”: not \
                      significantly different from another of the rank. “≈”: equivalent to the \

@@ -24,7 +24,7 @@ pub(super) fn push(text: &mut String, summary: &CapacitySummary) {
         table::push(text, &capacity::table(&one.rows));
         push_ties(text, one.rows.iter().map(|row| row.tie));
         if one.rows.iter().any(|row| row.runs == 1) {
-            text.push_str("\nWith one run the interval is that of its own search.\n");
+            text.push_str("\nWith one run the interval is that of its search.\n");
         }
         for remark in &one.remarks {
             let _ = writeln!(text, "\n{}", escape(remark));

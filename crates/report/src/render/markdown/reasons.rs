@@ -1,4 +1,4 @@
-//! Why requests of two contenders differ in CPU, as Markdown.
+//! Reasons why requests of two contenders differ in CPU, as Markdown.
 
 use std::fmt::Write as _;
 

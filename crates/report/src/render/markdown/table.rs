@@ -27,7 +27,7 @@ pub(super) fn push(text: &mut String, table: &Table) {
 
 fn title(title: &str) -> String {
     match title {
-        // Of ranks; it is no markup inside of a table.
+        // Of ranks; it is not markup inside a table.
         "#" => title.to_owned(),
         words => escape(words),
     }

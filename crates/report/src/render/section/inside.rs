@@ -150,7 +150,7 @@ const DATABASE_COLUMNS: &[Column<DatabaseRow>] = &[
 
 /// None without a database.
 pub(super) fn database(rows: &[DatabaseRow]) -> Option<Section> {
-    let note = "Of all completed runs, beside the CPU that was used meanwhile.";
+    let note = "Of all completed runs, next to the CPU that was used meanwhile.";
     let table = || Table::of(DATABASE_COLUMNS, rows);
     (!rows.is_empty()).then(|| Section::of("Database connections", note, table()))
 }

@@ -1,4 +1,4 @@
-//! Where CPU time goes by samples of stacks.
+//! CPU time by layer, from samples of stacks.
 
 use super::{Section, SectionItem};
 use crate::render::table::{Align, Cell, Heading, Table};

@@ -168,7 +168,7 @@ fn banded(block: &Block, band: usize) -> Cell {
     count.map_or(Cell::number(None), |count| of_all(block, count))
 }
 
-/// So many with their share of all.
+/// A count with its share of all.
 fn of_all(block: &Block, count: u64) -> Cell {
     let total = as_f64(block.requests + block.failures);
     Cell::Word(format!("{count} ({:.1} %)", as_f64(count) / total * 100.0))

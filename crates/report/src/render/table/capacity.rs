@@ -3,16 +3,14 @@
 use super::{Cell, Column, Table};
 use bakeoff_analysis::capacity::CapacityRow;
 
-/// In the order of all documents. A terminal that is too narrow leaves out the last of its own.
+/// In the order of all documents. A terminal that is too narrow leaves out the last ones.
 const COLUMNS: &[Column<CapacityRow>] = &[
     Column::new("#", |row: &CapacityRow| Cell::rank(row.rank, row.tie)),
     Column::text("contender", |row: &CapacityRow| {
         Cell::Name(row.label.clone(), row.note.iter().cloned().collect())
     }),
     Column::new("req/s", |row: &CapacityRow| Cell::Ranked(row.rate, None))
-        .help(
-            "geometric mean over runs, 95 % interval; with one run the interval of its own search",
-        )
+        .help("geometric mean over runs, 95 % interval; with one run the interval of its search")
         .terminal("req/s", 7),
     Column::text("95 % interval", |row: &CapacityRow| {
         Cell::Interval(Some(row.rate))
@@ -37,7 +35,7 @@ const COLUMNS: &[Column<CapacityRow>] = &[
     Column::new("runs", |row: &CapacityRow| {
         Cell::Fraction(row.runs, row.runs_begun)
     })
-    .help("with a capacity, of those that were begun")
+    .help("with a capacity, of those that were started")
     .terminal("runs", 5),
 ];
 

@@ -64,9 +64,9 @@ pub(in crate::render) enum Cell {
         /// The verdict on what was divided.
         mark: Option<Mark>,
     },
-    /// So many of so many.
+    /// A count of a total.
     Fraction(usize, usize),
-    /// So many failures, and their share of all.
+    /// Failures, and their share of all.
     Errors(u64, f64),
 }
 
@@ -96,7 +96,7 @@ impl Cell {
         Self::Number(value.into(), None)
     }
 
-    /// Returns a percentage with so many decimals.
+    /// Returns a percentage with the given decimals.
     pub(in crate::render) fn percent(percent: f64, decimals: usize) -> Self {
         Self::Word(format!("{percent:.decimals$} %"))
     }

@@ -128,7 +128,7 @@ impl<R> Column<R> {
 pub(super) struct Table {
     /// One for each column.
     pub headings: Vec<Heading>,
-    /// As many cells in each as there are headings.
+    /// Each has one cell for each heading.
     pub rows: Vec<Vec<Cell>>,
 }
 

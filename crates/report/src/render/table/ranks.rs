@@ -5,7 +5,7 @@ use bakeoff_analysis::metric::Metric;
 use bakeoff_analysis::row::Row;
 use bakeoff_analysis::stated_step::StatedStep;
 
-/// In the order of all documents. A terminal that is too narrow leaves out the last of its own.
+/// In the order of all documents. A terminal that is too narrow leaves out the last ones.
 const COLUMNS: &[Column<Row>] = &[
     Column::new("#", |row: &Row| Cell::rank(row.rank, row.tie)),
     Column::text("contender", |row: &Row| {
@@ -60,10 +60,10 @@ const COLUMNS: &[Column<Row>] = &[
     })
     .not_in_markdown(),
     Column::new("runs", |row: &Row| Cell::Fraction(row.runs, row.runs_begun))
-        .help("completed of begun"),
+        .help("completed of started"),
 ];
 
-/// The meaning of the signs beside ranks.
+/// The meaning of the signs next to ranks.
 pub(in crate::render) const TIES: &str = "\
 Rank = 1 + number of significantly faster contenders. “=”: not significantly different from \
 another of the rank, so that their order means nothing. “≈”: equivalent to the others of the rank, \

@@ -1,4 +1,4 @@
-//! Why requests of two contenders differ in CPU, part by part.
+//! Reasons why requests of two contenders differ in CPU, part by part.
 
 use super::{Cell, Column, Table};
 use bakeoff_analysis::reasons::{Reason, Reasons};

@@ -1,4 +1,4 @@
-//! How far pairs of contenders spread from block to block and from set to set.
+//! The spread of pairs of contenders from block to block and from set to set.
 
 use super::{Cell, Column, Table};
 use bakeoff_analysis::number::ratio_text;

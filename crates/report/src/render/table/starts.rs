@@ -4,7 +4,7 @@ use super::{Cell, Column, Table};
 use bakeoff_analysis::number::significant;
 use bakeoff_analysis::startup::StartRow;
 
-/// In the order of all documents. A terminal that is too narrow leaves out the last of its own.
+/// In the order of all documents. A terminal that is too narrow leaves out the last ones.
 const COLUMNS: &[Column<StartRow>] = &[
     Column::new("#", |row: &StartRow| Cell::rank(row.rank, row.tie)),
     Column::text("contender", |row: &StartRow| {
@@ -29,7 +29,7 @@ const COLUMNS: &[Column<StartRow>] = &[
     })
     .help("until the process or container exists"),
     Column::new("exec ms", |row: &StartRow| Cell::number(row.phases.exec_ms))
-        .help("until its own program begins"),
+        .help("until its own program starts"),
     Column::new("listen ms", |row: &StartRow| {
         Cell::number(row.phases.listen_ms)
     })
@@ -48,7 +48,7 @@ const COLUMNS: &[Column<StartRow>] = &[
     Column::new("starts", |row: &StartRow| {
         Cell::Fraction(row.starts, row.starts_begun)
     })
-    .help("responded of begun")
+    .help("responded of started")
     .terminal("starts", 6),
 ];
 

@@ -14,7 +14,7 @@ pub(super) fn push(text: &mut String, summary: &CapacitySummary, width: usize) {
             table::push(text, &capacity::table(&one.rows), width);
         }
         if one.rows.iter().any(|row| row.runs == 1) {
-            let note = "with one run the interval is that of its own search";
+            let note = "with one run the interval is that of its search";
             wrap(text, "", note, width);
         }
         for remark in &one.remarks {

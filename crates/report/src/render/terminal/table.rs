@@ -9,7 +9,7 @@ use bakeoff_analysis::number::spread;
 /// A mark on a number that is not fair.
 pub(super) const MARK: char = '!';
 
-/// Rank, name and as many columns as fit, a line for each row.
+/// Rank, name and the columns that fit, a line for each row.
 pub(super) fn push(text: &mut String, table: &Table, width: usize) {
     let names = table.rows.iter().map(|row| key(row).1.chars().count());
     let (columns, name_width) = layout(table, names.max().unwrap_or(0), width);
@@ -70,7 +70,7 @@ fn terminal_columns(table: &Table) -> impl Iterator<Item = (usize, &'static str,
     })
 }
 
-/// As many columns as fit beside fourteen characters of the name, and the width of that.
+/// The columns that fit next to fourteen characters of the name, and the width of that.
 fn layout(table: &Table, names: usize, width: usize) -> (Vec<(usize, &'static str, usize)>, usize) {
     let name_min = names.clamp(9, 14);
     let mut used = 4;

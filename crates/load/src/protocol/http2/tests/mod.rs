@@ -133,7 +133,7 @@ fn busy_client(requests: &Requests, first: &[u8]) -> (Client, Vec<String>) {
     (client, events)
 }
 
-/// What the client tells and sends when the bytes come in these pieces.
+/// Returns the client's events and bytes when the bytes come in these pieces.
 fn read(requests: &Requests, bytes: &[u8], cuts: &[usize]) -> (Vec<String>, Vec<u8>) {
     let (mut client, mut all) = busy_client(requests, &settings(&[]));
     let mut from = 0;
@@ -309,7 +309,7 @@ fn a_service_that_allows_fewer_streams_gets_fewer() {
         "{events:?}"
     );
     assert!(client.has_capacity());
-    // None at all is no handshake yet.
+    // None at all is not a handshake yet.
     let none = settings(&[(setting::MAX_CONCURRENT_STREAMS, 0)]);
     let (mut client, events) = busy_client(&requests, &none);
     assert!(events.is_empty() && !client.has_capacity());
@@ -379,7 +379,7 @@ fn nothing_is_begun_after_a_fault() {
         "{events:?}"
     );
     assert!(!client.has_capacity());
-    // Settings are no handshake then either.
+    // Settings are not a handshake then either.
     client.start();
     events.clear();
     feed(
