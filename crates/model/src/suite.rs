@@ -249,7 +249,7 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// The start timeout unless the profile says another (C3).
+    /// The start timeout unless the profile says another.
     pub const START_TIMEOUT: Duration = Duration::from_secs(15);
 
     /// The steps before a search for a capacity: the warm-up, then a closed load like its trials.

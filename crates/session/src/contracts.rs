@@ -16,7 +16,7 @@ use bakeoff_runtime::{BoxFuture, Instance, Runtime, Wire};
 
 use crate::ready_case::Case;
 
-/// How long a contender may take to stop (C3).
+/// How long a contender may take to stop.
 pub const STOP_GRACE: Duration = Duration::from_secs(15);
 /// The group of all lifecycle checks.
 pub const GROUP: &str = "lifecycle";

@@ -48,7 +48,7 @@ fn published_figures_that_cannot_be_are_named() {
             "cannot be",
             "at 2048 connections each of 3 contenders had 1031 errors",
             "at 1024 connections each of 3 contenders had 7 errors",
-            "the 1017 that are left",
+            "the remaining 1017",
             "Actix Web 2: a start-up of 1.9 ms",
             "http4k 3 on Undertow: 3539 requests/s",
         ],

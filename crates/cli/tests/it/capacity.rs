@@ -1,4 +1,4 @@
-//! Searches for a capacity from outside, on servers whose limit is known (C8.4). What they find is
+//! Searches for a capacity from outside, on servers whose limit is known. What they find is
 //! compared with it loosely, because hosts of tests are busy; benches/capacity.sh does it closely.
 
 use std::io::{Read as _, Write as _};

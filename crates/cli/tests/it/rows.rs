@@ -123,7 +123,7 @@ impl Server {
     }
 }
 
-/// C2.4: the user's own server as the backend, killed session and resumption included.
+/// The user's own server as the backend, killed session and resumption included.
 #[test]
 fn a_session_on_a_server_that_runs_already_leaves_nothing_there() {
     if !switched_on("a session on the user's own PostgreSQL") {

@@ -1,4 +1,4 @@
-//! Searches for capacities in documents (C8.4).
+//! Searches for capacities in documents.
 
 use std::time::Duration;
 

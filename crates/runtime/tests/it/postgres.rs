@@ -195,7 +195,7 @@ async fn session_on(
     start(&bench.runtime, &options).await
 }
 
-/// C2.4: what is made in the user's server is dropped again, and nothing else is touched.
+/// Databases that are made in the user's server are dropped again, and nothing else is touched.
 #[tokio::test]
 async fn a_server_of_somebody_elses_is_left_as_it_was() {
     if !switched_on("the user's PostgreSQL") {

@@ -1,4 +1,4 @@
-//! Lifecycle checks (C3): how a contender starts, logs and stops.
+//! Lifecycle checks: how a contender starts, logs and stops.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Functional checks: does the contender respond as the suite says? (C6)
+//! Functional checks: does the contender respond as the suite says?
 
 use std::time::Duration;
 

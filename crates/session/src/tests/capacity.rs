@@ -1,4 +1,4 @@
-//! Searches for a capacity: trials after the warm-up, and confirmations in later runs (C8.4).
+//! Searches for a capacity: trials after the warm-up, and confirmations in later runs.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
 //! Searches among simulated services: how often the interval holds the true capacity, and how far
-//! the estimate is from it (C8.4). Seeded; `examples/capacity.rs` does the same at length.
+//! the estimate is from it. Seeded; `examples/capacity.rs` does the same at length.
 
 use bakeoff_base::random::Random;
 use bakeoff_stats::{Enough, Sample, Search, Trial};
