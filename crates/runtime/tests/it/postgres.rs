@@ -197,7 +197,7 @@ async fn session_on(
 
 /// Databases that are made in the user's server are dropped again, and nothing else is touched.
 #[tokio::test]
-async fn a_server_of_somebody_elses_is_left_as_it_was() {
+async fn a_server_of_another_owner_is_left_as_it_was() {
     if !switched_on("the user's PostgreSQL") {
         return;
     }
