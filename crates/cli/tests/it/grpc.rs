@@ -92,7 +92,7 @@ fn services_are_compared_by_calls() {
 #[test]
 fn calls_that_fail_are_not_measured() {
     let world = world();
-    duel(&world, &[]).check(2, &["3 (INVALID_ARGUMENT)", "no name", "is not measured"]);
+    duel(&world, &[]).check(2, &["3 (INVALID_ARGUMENT)", "no name", "are not measured"]);
     let other = ["--body", r#"{"nmae": "Jan"}"#];
     duel(&world, &other).check(1, &["helloworld.HelloRequest", "nmae"]);
 }
