@@ -1,5 +1,5 @@
 //! Plays the planned runs of one session in order: start, stages, end, for each of them. Reaches
-//! processes, containers, the load generator and the network only through [`Parts`].
+//! processes, containers, the load generator and the network only through [`SessionDeps`].
 
 mod turns;
 

@@ -109,7 +109,7 @@ impl TlsSession {
     /// close_notify gets a reply at once: some services wait for that before they close.
     ///
     /// # Errors
-    /// A message, when TLS fails. What [`Session::output`] then gives is the alert.
+    /// A message, when TLS fails. What [`TlsSession::output`] then gives is the alert.
     pub(crate) fn feed(&mut self, mut bytes: &[u8], plain: &mut Vec<u8>) -> Result<(), Problem> {
         while !bytes.is_empty() {
             let read = self.client.read_tls(&mut bytes);
