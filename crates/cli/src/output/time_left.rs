@@ -56,36 +56,36 @@ mod tests {
 
     use super::Pace;
 
-    #[test]
-    fn the_time_left_follows_the_pace_of_the_runs_that_have_ended() {
-        let begun = Instant::now();
-        let at = |seconds| begun + Duration::from_secs(seconds);
-        let of_run = Duration::from_secs(30);
-        let mut pace = Pace {
-            expected: 4 * of_run,
+    const RUN: Duration = Duration::from_secs(30);
+
+    /// The pace of a session of four runs, and its moments by seconds since it started.
+    fn four_runs() -> (Pace, impl Fn(u64) -> Instant) {
+        let start = Instant::now();
+        let pace = Pace {
+            expected: 4 * RUN,
             ..Pace::default()
         };
+        (pace, move |seconds| start + Duration::from_secs(seconds))
+    }
+
+    #[test]
+    fn the_time_left_follows_the_pace_of_the_runs_that_have_ended() {
+        let (mut pace, at) = four_runs();
         assert_eq!(pace.left(at(0)).as_secs(), 120, "nothing has started");
-        pace.run_begins(of_run, at(10));
+        pace.run_begins(RUN, at(10));
         assert_eq!(pace.left(at(20)).as_secs(), 110, "nothing has ended");
         pace.run_ends(at(70));
         assert_eq!(pace.left(at(70)).as_secs(), 180, "one took twice the time");
-        pace.run_begins(of_run, at(75));
+        pace.run_begins(RUN, at(75));
         assert_eq!(pace.left(at(100)).as_secs(), 150);
         assert_eq!(pace.left(at(1000)).as_secs(), 0, "never below nothing");
     }
 
     #[test]
     fn the_runs_of_a_set_have_ended_when_the_last_one_has() {
-        let begun = Instant::now();
-        let at = |seconds| begun + Duration::from_secs(seconds);
-        let of_run = Duration::from_secs(30);
-        let mut pace = Pace {
-            expected: 4 * of_run,
-            ..Pace::default()
-        };
-        pace.run_begins(of_run, at(0));
-        pace.run_begins(of_run, at(5));
+        let (mut pace, at) = four_runs();
+        pace.run_begins(RUN, at(0));
+        pace.run_begins(RUN, at(5));
         assert_eq!(pace.left(at(20)).as_secs(), 100, "both are alive");
         pace.run_ends(at(60));
         assert_eq!(
