@@ -42,6 +42,7 @@ pub use error::LoadError;
 pub use limits::raise_nofile;
 pub use null_server::NullServer;
 pub use shared::{Go, Stop};
+pub use transport::socket::may_bind_to_device;
 
 #[cfg(doc)]
 use bakeoff_model::load::LoadSpec;

@@ -3,23 +3,50 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use bakeoff_model::load::{LoadPart, StepCommand, StepSpec};
+use bakeoff_model::load::{LoadPart, StepSpec};
 
-/// Ends a run early, from any thread: the running step is cut short there, and none follows.
+/// Ends a run early, or its load on one target, from any thread: the running step is cut short
+/// there, and none follows.
 #[derive(Debug, Clone, Default)]
-pub struct Stop(Arc<AtomicBool>);
+pub struct Stop(Arc<Ends>);
+
+#[derive(Debug, Default)]
+struct Ends {
+    run: AtomicBool,
+    /// A bit for each target.
+    sides: [AtomicU64; SIDES_MAX / 64],
+}
+
+/// More targets than one load can have: a session has addresses for 253 contenders.
+const SIDES_MAX: usize = 256;
 
 impl Stop {
     /// Has the run end. It takes some tens of milliseconds, and up to a second more for responses
     /// that are under way.
     pub fn stop(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.0.run.store(true, Ordering::Relaxed);
     }
 
     /// Whether the run has to end.
     #[inline]
     pub fn is_stopped(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.0.run.load(Ordering::Relaxed)
+    }
+
+    /// Has the load on a target end, from 0; that on the others goes on.
+    pub fn stop_side(&self, side: u32) {
+        if let Some(word) = self.0.sides.get(side as usize / 64) {
+            word.fetch_or(1 << (side % 64), Ordering::Relaxed);
+        }
+    }
+
+    /// Whether a target may not be loaded any more.
+    #[inline]
+    pub(crate) fn is_side_stopped(&self, side: usize) -> bool {
+        let word = self.0.sides.get(side / 64);
+        let has_left =
+            word.is_some_and(|word| word.load(Ordering::Relaxed) & (1 << (side % 64)) != 0);
+        has_left || self.is_stopped()
     }
 }
 
@@ -35,16 +62,6 @@ pub enum Go {
     At(u64),
     /// Nothing: the run ends.
     End,
-}
-
-impl From<StepCommand> for Go {
-    fn from(command: StepCommand) -> Self {
-        match command {
-            StepCommand::Go => Self::On,
-            StepCommand::GoAt(unix_ns) => Self::At(unix_ns),
-            StepCommand::Again => Self::Again,
-        }
-    }
 }
 
 /// Requests of a step that may still be started, by whichever thread comes first.

@@ -70,8 +70,9 @@ pub struct LoadSpec {
     /// and after each [`LoadEvent::StepDone`] before the connections of the next step are opened.
     /// The line `go` has it go on; after a step, the line `again` has that step made once more. The
     /// line `go at NS` has the window open at that instant of the wall clock, ns since the Unix
-    /// epoch, or at once where it has passed; then a [`LoadEvent::Began`] follows. Any other line
-    /// ends the load with [`LoadEvent::Failed`].
+    /// epoch, or at once where it has passed; then a [`LoadEvent::Began`] follows. The line
+    /// `leave N` is taken at any time: target N, from 0, gets no further requests. Any other line
+    /// ends the load with [`LoadEvent::Failed`], the end of standard input ends it at once.
     #[serde(default)]
     pub stepwise: bool,
     /// Which kernel interface carries the traffic.
@@ -124,6 +125,10 @@ impl LoadSpec {
 pub struct Target {
     /// Address to connect to, `host:port`, or `[v6]:port`.
     pub address: String,
+    /// The network device to which its connections are bound: what has another way is not sent. A
+    /// service that ends may leave its address to a route out of the host. Absent = not bound.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
     /// Value of the `Host` header; the address when absent.
     #[serde(default)]
     pub host: Option<String>,

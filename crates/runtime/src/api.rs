@@ -128,6 +128,13 @@ pub trait Instance: Send + Sync {
         None
     }
 
+    /// The network device of this host that leads to it and to nothing outside of this host; `None`
+    /// if there is none, as on loopback and on other hosts. What is bound to the device stays here,
+    /// also after the service has ended.
+    fn device(&self) -> Option<&str> {
+        None
+    }
+
     /// Returns the protocols that it speaks.
     fn wire(&self) -> Wire {
         Wire::default()

@@ -281,6 +281,7 @@ fn spec_of(
     let mut spec = load_spec(&SpecInput {
         loaded: vec![Loaded {
             address: SocketAddr::from((Ipv4Addr::LOCALHOST, suite.port)),
+            device: None,
             host: None,
             cpu_counter: None,
             tls: None,

@@ -32,6 +32,7 @@ mod rows;
 mod sessions;
 mod size;
 mod ssh_server;
+mod stays_inside;
 mod tls;
 mod turns;
 mod tutorial;

@@ -43,7 +43,12 @@ pub(crate) enum Blocking {
 #[derive(Debug, Clone)]
 pub(crate) enum Endpoint {
     /// IPv4 or IPv6.
-    Inet(SocketAddr),
+    Inet {
+        /// Where.
+        address: SocketAddr,
+        /// The device to which sockets are bound.
+        device: Option<String>,
+    },
     /// A Unix socket.
     Unix(SocketAddrUnix),
 }
@@ -78,11 +83,14 @@ impl Endpoint {
         } else {
             found.iter().find(accepts).unwrap_or(first)
         };
-        Ok(Self::Inet(*chosen))
+        Ok(Self::Inet {
+            address: *chosen,
+            device: target.device.clone(),
+        })
     }
 
     fn is_loopback(&self) -> bool {
-        matches!(self, Self::Inet(address) if address.ip().is_loopback())
+        matches!(self, Self::Inet { address, .. } if address.ip().is_loopback())
     }
 
     /// Makes a socket of the right family.
@@ -92,14 +100,19 @@ impl Endpoint {
             Blocking::No => SocketFlags::CLOEXEC | SocketFlags::NONBLOCK,
         };
         let (family, protocol) = match self {
-            Self::Inet(SocketAddr::V4(_)) => (AddressFamily::INET, Some(ipproto::TCP)),
-            Self::Inet(SocketAddr::V6(_)) => (AddressFamily::INET6, Some(ipproto::TCP)),
+            Self::Inet { address, .. } if address.is_ipv4() => {
+                (AddressFamily::INET, Some(ipproto::TCP))
+            }
+            Self::Inet { .. } => (AddressFamily::INET6, Some(ipproto::TCP)),
             Self::Unix(_) => (AddressFamily::UNIX, None),
         };
         let socket = socket_with(family, SocketType::STREAM, flags, protocol)?;
-        if matches!(self, Self::Inet(_)) {
+        if let Self::Inet { device, .. } = self {
             // A request is one write: there is never something to wait for.
             sockopt::set_tcp_nodelay(&socket, true)?;
+            if let Some(device) = device {
+                bind_to(&socket, device)?;
+            }
         }
         if self.is_loopback() {
             do_not_pace(&socket)?;
@@ -110,7 +123,7 @@ impl Endpoint {
     /// The address as the kernel wants it.
     pub(crate) fn any(&self) -> SocketAddrAny {
         match self {
-            Self::Inet(address) => (*address).into(),
+            Self::Inet { address, .. } => (*address).into(),
             Self::Unix(address) => address.clone().into(),
         }
     }
@@ -118,7 +131,7 @@ impl Endpoint {
     /// Starts to connect; "in progress" is not an error.
     pub(crate) fn connect(&self, socket: &OwnedFd) -> Result<(), Errno> {
         let result = match self {
-            Self::Inet(address) => connect(socket, address),
+            Self::Inet { address, .. } => connect(socket, address),
             Self::Unix(address) => connect(socket, address),
         };
         match result {
@@ -142,17 +155,50 @@ pub(crate) fn do_not_pace(socket: impl AsFd) -> Result<(), Errno> {
 /// error: without timestamps the time of reading counts.
 pub(crate) fn enable_rx_timestamps(socket: &OwnedFd) {
     let on: libc::c_int = 1;
-    let length = libc::socklen_t::try_from(size_of_val(&on)).unwrap_or(0);
-    // SAFETY: the option is a number that lives during the call, of the length that is given.
-    let _ = unsafe {
+    let _ = set_option(socket, libc::SO_TIMESTAMPNS, &on.to_ne_bytes());
+}
+
+/// Binds a socket to a device: nothing is sent by another one, whatever the routes say.
+fn bind_to(socket: &OwnedFd, device: &str) -> Result<(), Errno> {
+    set_option(socket, libc::SO_BINDTODEVICE, device.as_bytes())
+}
+
+/// Whether this process may bind sockets to a device of this host. Linux before 5.7 lets only
+/// those do it that have `CAP_NET_RAW`.
+#[must_use]
+pub fn may_bind_to_device() -> bool {
+    let protocol = Some(ipproto::TCP);
+    let socket = socket_with(
+        AddressFamily::INET,
+        SocketType::STREAM,
+        SocketFlags::CLOEXEC,
+        protocol,
+    );
+    socket.is_ok_and(|socket| bind_to(&socket, "lo") != Err(Errno::PERM))
+}
+
+/// Sets an option of the socket layer.
+fn set_option(socket: &OwnedFd, option: libc::c_int, value: &[u8]) -> Result<(), Errno> {
+    let length = libc::socklen_t::try_from(value.len()).unwrap_or(0);
+    // SAFETY: the value lives during the call and has the length that is given.
+    let outcome = unsafe {
         libc::setsockopt(
             socket.as_raw_fd(),
             libc::SOL_SOCKET,
-            libc::SO_TIMESTAMPNS,
-            (&raw const on).cast::<libc::c_void>(),
+            option,
+            value.as_ptr().cast::<libc::c_void>(),
             length,
         )
     };
+    match outcome {
+        0 => Ok(()),
+        _ => Err(last_error()),
+    }
+}
+
+fn last_error() -> Errno {
+    let code = std::io::Error::last_os_error().raw_os_error();
+    Errno::from_raw_os_error(code.unwrap_or(libc::EIO))
 }
 
 /// Receives bytes; with them, when the last of them arrived, in nanoseconds since the Unix epoch,
@@ -177,8 +223,7 @@ pub(crate) fn receive_with_timestamp(
         libc::recvmsg(socket.as_raw_fd(), &raw mut header, 0)
     };
     let Ok(bytes) = usize::try_from(bytes) else {
-        let code = std::io::Error::last_os_error().raw_os_error();
-        return Err(Errno::from_raw_os_error(code.unwrap_or(libc::EIO)));
+        return Err(last_error());
     };
     // What the kernel did not fill is zero, and no timestamp.
     Ok((bytes, timestamp_ns(&control)))

@@ -60,7 +60,7 @@ pub(crate) struct Rotation {
     length: Length,
     /// The length of the turns of the running block.
     turn_ns: u64,
-    /// The order of the running block.
+    /// The order of the running block, without sides that may not be loaded any more.
     order: Vec<usize>,
     /// How many turns of the running block have started.
     begun: usize,
@@ -114,15 +114,20 @@ impl Rotation {
         &mut self,
         drain_ns: u64,
         counters: &[Counter],
-        is_stopped: bool,
+        stop: &Stop,
     ) -> (Next, Option<TurnCpu>) {
         let cpu = self.read(drain_ns, counters);
         let now = now_ns();
-        let is_over = is_stopped || now >= self.end_ns;
+        let is_stopped = |side: &usize| stop.is_side_stopped(*side);
+        while self.order.get(self.begun).is_some_and(is_stopped) {
+            self.begun += 1;
+        }
         if self.begun == self.order.len() {
-            if is_over {
+            self.order.retain(|side| !is_stopped(side));
+            if self.order.is_empty() || now >= self.end_ns {
                 return (Next::EndStep(now), cpu);
             }
+            self.begun = self.order.len();
             if now >= self.slice_end_ns {
                 self.slice_end_ns = now.saturating_add(self.slice_ns);
                 return (Next::EndSlice(now), cpu);
@@ -130,9 +135,7 @@ impl Rotation {
             self.block += u64::from(self.turn_ns > 0);
             self.random.shuffle(&mut self.order);
             self.begun = 0;
-            self.turn_ns = self.length.next();
-        } else if is_stopped {
-            return (Next::EndStep(now), cpu);
+            self.turn_ns = self.length.next(&self.order);
         }
         let side = self.order[self.begun];
         self.begun += 1;
@@ -220,9 +223,8 @@ impl Gate {
         state.arrived += 1;
         if state.arrived == self.threads && !state.is_abandoned {
             let drain_ns = std::mem::take(&mut state.drain_ns);
-            let stopped = self.stop.is_stopped();
             let (next, cpu) = match &mut state.rotation {
-                Some(rotation) => rotation.go_on(drain_ns, counters, stopped),
+                Some(rotation) => rotation.go_on(drain_ns, counters, &self.stop),
                 None => (Next::EndStep(now_ns()), None),
             };
             state.next = Some(next);
@@ -323,6 +325,28 @@ mod tests {
             gate.abandon();
             assert!(matches!(waiting.join().unwrap(), Next::EndStep(_)));
         });
+    }
+
+    #[test]
+    fn a_side_that_left_has_no_turn_and_the_others_go_on() {
+        let stop = Stop::default();
+        let gate = Gate::new(1, stop.clone());
+        gate.begin(rotation(3, u64::MAX / 2));
+        let turns = |count: usize| -> Vec<usize> {
+            let played = (0..count).map(|_| gate.pass(0, &[]).0);
+            let sides = played.filter_map(|next| match next {
+                Next::Turn(turn) => Some(turn.side),
+                _ => None,
+            });
+            sides.collect()
+        };
+        assert!(turns(30).contains(&1));
+        stop.stop_side(1);
+        let left = turns(30);
+        assert!(!left.contains(&1) && left.contains(&0) && left.contains(&2));
+        stop.stop_side(0);
+        stop.stop_side(2);
+        assert!(matches!(gate.pass(0, &[]).0, Next::EndStep(_)));
     }
 
     #[test]

@@ -85,6 +85,8 @@ fn number_of(share: LoadPart, connection: usize) -> usize {
 pub(crate) struct Worker<'a, R> {
     spec: &'a LoadSpec,
     shard: Shard,
+    /// Which target it is about.
+    side: usize,
     stop: Stop,
     requests: Requests,
     connections: Connections<R>,
@@ -128,6 +130,7 @@ impl<'a, R: Reactor> Worker<'a, R> {
         Self {
             spec,
             shard,
+            side: side as usize,
             stop,
             requests,
             connections: Connections::new(spec, reactor, setup),
@@ -143,6 +146,11 @@ impl<'a, R: Reactor> Worker<'a, R> {
     /// Whether it has connections to look at.
     pub(crate) fn has_connections(&self) -> bool {
         self.connections.len() > 0
+    }
+
+    /// Whether nothing may be sent to its target any more.
+    fn is_stopped(&self) -> bool {
+        self.stop.is_side_stopped(self.side)
     }
 
     /// Handles what happened to its connections without waiting.
@@ -163,7 +171,10 @@ impl<'a, R: Reactor> Worker<'a, R> {
     /// Opens or closes connections until the step has its number.
     pub(crate) fn prepare(&mut self, step: usize) -> Result<Ready, Errno> {
         let share = self.shard.share();
-        let count = share.connections_of(self.spec.steps[step].connections) as usize;
+        let count = match self.is_stopped() {
+            true => 0,
+            false => share.connections_of(self.spec.steps[step].connections) as usize,
+        };
         let in_flight = self.spec.in_flight.max(1) as usize;
         self.connections
             .resize(self.spec, count, |connection, slot| {
@@ -184,7 +195,7 @@ impl<'a, R: Reactor> Worker<'a, R> {
         let mut fresh: VecDeque<usize> = (0..count).filter(closed).collect();
         let mut established = self.connections.established();
         let mut stall_ns = now_ns() + PREPARE_STALL_NS;
-        while now_ns() < deadline_ns.min(stall_ns) && !self.stop.is_stopped() {
+        while now_ns() < deadline_ns.min(stall_ns) && !self.is_stopped() {
             if self.connections.established() > established {
                 established = self.connections.established();
                 stall_ns = now_ns() + PREPARE_STALL_NS;
@@ -216,7 +227,7 @@ impl<'a, R: Reactor> Worker<'a, R> {
             if now >= start_ns {
                 break now;
             }
-            if self.stop.is_stopped() {
+            if self.is_stopped() {
                 return Ok(());
             }
             self.turn((start_ns - now).min(WAIT_NS_MAX))?;
@@ -229,7 +240,7 @@ impl<'a, R: Reactor> Worker<'a, R> {
                 break;
             }
             let is_done = self.schedule.is_done(now) && self.connections.in_flight() == 0;
-            if is_done || self.stop.is_stopped() {
+            if is_done || self.is_stopped() {
                 self.close_window(now);
                 break;
             }

@@ -193,9 +193,12 @@ impl<R: Reactor> Worker<'_, R> {
         }
     }
 
-    /// Whether a closed connection has to be opened: where users open theirs, only one that waits
-    /// for it.
+    /// Whether a closed connection has to be opened: none to a target that may not be loaded any
+    /// more, and if users open theirs, only one that waits for it.
     fn is_wanted(&self, connection: usize) -> bool {
+        if self.is_stopped() {
+            return false;
+        }
         let first = self.connections.slots_of(connection).start;
         !self.spec.connects_on_arrival() || self.schedule.wanted(first).is_some()
     }

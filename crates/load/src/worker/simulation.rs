@@ -122,6 +122,7 @@ impl Reactor for Simulated {
 pub(super) fn load_spec(connections: u32, duration_ns: u64, pace: Pace) -> LoadSpec {
     LoadSpec {
         target: Target {
+            device: None,
             address: "127.0.0.1:1".to_owned(),
             host: None,
             tls: false,

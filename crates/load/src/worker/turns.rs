@@ -38,7 +38,7 @@ impl<R: Reactor> Worker<'_, R> {
         let mut drained_ns = None;
         let end_ns = loop {
             let now = now_ns();
-            if self.stop.is_stopped() {
+            if self.is_stopped() {
                 break now;
             }
             if now >= turn.until_ns && self.connections.in_flight() == 0 {

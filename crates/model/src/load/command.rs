@@ -18,11 +18,15 @@ pub enum StepCommand {
     /// `again`: opens the connections of the step that is done once more, instead of those of the
     /// next. Where none is done, the same as [`StepCommand::Go`].
     Again,
+    /// `leave N`: sends no further requests to this target, from 0, as its service has ended. Taken
+    /// at any time, also within a step.
+    Leave(u32),
 }
 
 const GO: &str = "go";
 const GO_AT: &str = "go at ";
 const AGAIN: &str = "again";
+const LEAVE: &str = "leave ";
 
 impl fmt::Display for StepCommand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -30,6 +34,7 @@ impl fmt::Display for StepCommand {
             Self::Go => f.write_str(GO),
             Self::GoAt(unix_ns) => write!(f, "{GO_AT}{unix_ns}"),
             Self::Again => f.write_str(AGAIN),
+            Self::Leave(side) => write!(f, "{LEAVE}{side}"),
         }
     }
 }
@@ -39,13 +44,14 @@ impl FromStr for StepCommand {
 
     fn from_str(line: &str) -> Result<Self, Problem> {
         let go_at = || line.strip_prefix(GO_AT)?.parse().ok().map(Self::GoAt);
+        let leave = || line.strip_prefix(LEAVE)?.parse().ok().map(Self::Leave);
         match line {
             GO => Ok(Self::Go),
             AGAIN => Ok(Self::Again),
-            _ => go_at().ok_or_else(|| {
+            _ => go_at().or_else(leave).ok_or_else(|| {
                 format!(
-                    "{line:?} is not a step command: write `go`, `again`, or `go at NS` with \
-                     nanoseconds since the Unix epoch"
+                    "{line:?} is not a step command: write `go`, `again`, `go at NS` with \
+                     nanoseconds since the Unix epoch, or `leave N` with the number of a target"
                 )
                 .into()
             }),
@@ -66,6 +72,7 @@ mod tests {
                 "go at 1764000000123456789",
             ),
             (StepCommand::Again, "again"),
+            (StepCommand::Leave(3), "leave 3"),
         ] {
             assert_eq!(command.to_string(), line);
             assert_eq!(line.parse(), Ok(command));
@@ -82,6 +89,8 @@ mod tests {
             "go at noon",
             "go at -1",
             "agian",
+            "leave",
+            "leave -1",
             " go",
         ] {
             let problem = line.parse::<StepCommand>().unwrap_err();

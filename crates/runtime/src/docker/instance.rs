@@ -39,6 +39,8 @@ pub(super) struct StartedContainer {
     pub(super) id: String,
     pub(super) label: String,
     pub(super) address: SocketAddr,
+    /// The device that leads to it and not out of this host, if it is known.
+    pub(super) device: Option<String>,
     pub(super) ready_path: String,
     pub(super) wire: Wire,
     pub(super) log_path: PathBuf,
@@ -70,6 +72,7 @@ struct Shared {
     id: String,
     label: String,
     address: SocketAddr,
+    device: Option<String>,
     ready_path: String,
     wire: Wire,
     log_path: PathBuf,
@@ -94,6 +97,7 @@ impl DockerInstance {
             id: parts.id,
             label: parts.label,
             address: parts.address,
+            device: parts.device,
             ready_path: parts.ready_path,
             wire: parts.wire,
             log_path: parts.log_path,
@@ -268,6 +272,10 @@ impl Shared {
 impl Instance for DockerInstance {
     fn address(&self) -> SocketAddr {
         self.shared.address
+    }
+
+    fn device(&self) -> Option<&str> {
+        self.shared.device.as_deref()
     }
 
     fn wire(&self) -> Wire {

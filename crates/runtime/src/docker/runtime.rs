@@ -8,6 +8,7 @@ use bakeoff_base::problem::Problem;
 use bakeoff_model::conditions::{Enforcement, TrafficPath};
 use bollard::models::NetworkCreateRequest;
 use bollard::query_parameters::InspectNetworkOptions;
+use procfs::net::RouteEntry;
 use tokio::sync::{OnceCell, oneshot, watch};
 use tokio::task::JoinHandle;
 
@@ -43,6 +44,8 @@ pub struct DockerRuntime {
 struct Bridge {
     name: String,
     gateway: IpAddr,
+    /// Its device, if this host sees it: an engine may run in a virtual machine.
+    device: Option<String>,
 }
 
 impl DockerRuntime {
@@ -110,9 +113,12 @@ impl DockerRuntime {
         };
         let image = self.engine.image(reference).await.map_err(failed)?;
         let image = image.ok_or_else(|| failed(format!("there is no image {reference}").into()))?;
-        let network = match self.engine.far {
-            None => &self.bridge().await?.name,
-            Some(_) => "host",
+        let (network, device) = match self.engine.far {
+            None => {
+                let bridge = self.bridge().await?;
+                (bridge.name.as_str(), bridge.device.clone())
+            }
+            Some(_) => ("host", None),
         };
         let asked = body(spec, reference, network, nofile);
         let id = create(&self.engine, &spec.label, asked)
@@ -139,6 +145,7 @@ impl DockerRuntime {
             id,
             label: spec.label.clone(),
             address,
+            device,
             ready_path: spec.ready_path.clone(),
             wire: spec.wire.clone(),
             log_path: spec.log_path.clone(),
@@ -287,7 +294,27 @@ async fn make_bridge(engine: &Engine) -> Result<Bridge, Problem> {
         .into_iter()
         .find_map(|range| range.gateway?.parse().ok());
     let gateway = gateway.ok_or_else(|| format!("{name} has no gateway"))?;
-    Ok(Bridge { name, gateway })
+    Ok(Bridge {
+        name,
+        gateway,
+        device: device_to(gateway),
+    })
+}
+
+/// The device that leads to an address of this host's own networks, by the most specific route.
+fn device_to(address: IpAddr) -> Option<String> {
+    let IpAddr::V4(address) = address else {
+        return None;
+    };
+    let leads = |route: &RouteEntry| {
+        let mask = route.mask.to_bits();
+        mask != 0
+            && route.gateway.is_unspecified()
+            && route.destination.to_bits() == address.to_bits() & mask
+    };
+    let routes = procfs::net::route().unwrap_or_default().into_iter();
+    let closest = routes.filter(leads).max_by_key(|route| route.mask);
+    Some(closest?.iface)
 }
 
 /// Returns the engine's response to a start.

@@ -323,6 +323,11 @@ impl Instance for ProcessInstance {
         self.shared.address
     }
 
+    fn device(&self) -> Option<&str> {
+        let line = self.shared.line.as_ref()?;
+        Some(&line.device)
+    }
+
     fn wire(&self) -> Wire {
         self.shared.wire.clone()
     }

@@ -7,6 +7,7 @@ mod output;
 mod shim;
 pub(crate) mod sockets;
 mod spawner;
+mod subnet;
 
 use std::ffi::OsString;
 use std::fs;

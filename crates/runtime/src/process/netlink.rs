@@ -1,6 +1,7 @@
 //! The few requests to the kernel's `NETLINK_ROUTE` that a contender's own network needs: make a
-//! pair of virtual Ethernet devices, give an address, switch on, remove. No program is needed for
-//! it. Formats: `linux/netlink.h`, `linux/rtnetlink.h`, `linux/veth.h`.
+//! pair of virtual Ethernet devices, give an address, switch on, remove, and make a range of
+//! addresses unreachable. No program is needed for it. Formats: `linux/netlink.h`,
+//! `linux/rtnetlink.h`, `linux/veth.h`.
 
 use std::io;
 use std::net::Ipv4Addr;
@@ -15,6 +16,8 @@ use rustix::net::{
 const RTM_NEWLINK: u16 = 16;
 const RTM_DELLINK: u16 = 17;
 const RTM_NEWADDR: u16 = 20;
+const RTM_NEWROUTE: u16 = 24;
+const RTM_DELROUTE: u16 = 25;
 const NLM_F_REQUEST: u16 = 0x1;
 const NLM_F_ACK: u16 = 0x4;
 const NLM_F_EXCL: u16 = 0x200;
@@ -30,6 +33,12 @@ const VETH_INFO_PEER: u16 = 1;
 const IFA_ADDRESS: u16 = 1;
 const IFA_LOCAL: u16 = 2;
 const AF_INET: u8 = 2;
+const RT_TABLE_MAIN: u8 = 254;
+const RTN_UNREACHABLE: u8 = 7;
+const RTA_DST: u16 = 1;
+/// Who made a route, in `ip route` as `proto 198`: a number that no routing daemon has
+/// (`/etc/iproute2/rt_protos`). A removal that names it leaves the routes of others alone.
+const PROTOCOL: u8 = 198;
 /// `struct nlmsghdr`, bytes.
 const HEADER: usize = 16;
 
@@ -91,6 +100,21 @@ impl Netlink {
         }
     }
 
+    /// Makes 256 addresses unreachable, but for those that a more specific route leads to. An error
+    /// of kind [`io::ErrorKind::AlreadyExists`] if there is a route to them.
+    pub(super) fn make_unreachable(&self, first: Ipv4Addr) -> io::Result<()> {
+        let flags = NLM_F_CREATE | NLM_F_EXCL;
+        self.request(RTM_NEWROUTE, flags, &unreachable(first))
+    }
+
+    /// Removes the route of [`Self::make_unreachable`]; `false` if there is none.
+    pub(super) fn remove_unreachable(&self, first: Ipv4Addr) -> io::Result<bool> {
+        match self.request(RTM_DELROUTE, 0, &unreachable(first)) {
+            Err(error) if error.raw_os_error() == Some(Errno::SRCH.raw_os_error()) => Ok(false),
+            outcome => outcome.map(|()| true),
+        }
+    }
+
     /// Sends one request and waits for the kernel's acknowledgement.
     fn request(&self, kind: u16, flags: u16, body: &[u8]) -> io::Result<()> {
         let length = u32::try_from(HEADER + body.len()).map_err(io::Error::other)?;
@@ -119,6 +143,23 @@ fn acknowledged(answer: &[u8]) -> io::Result<()> {
         },
         _ => Err(io::Error::other("the kernel's reply is unknown")),
     }
+}
+
+/// `struct rtmsg` and the destination: an unreachable /24 of the main table.
+fn unreachable(first: Ipv4Addr) -> Vec<u8> {
+    let mut body = vec![
+        AF_INET,
+        24,
+        0,
+        0,
+        RT_TABLE_MAIN,
+        PROTOCOL,
+        0,
+        RTN_UNREACHABLE,
+    ];
+    body.extend([0; 4]);
+    attribute(&mut body, RTA_DST, &first.octets());
+    body
 }
 
 /// `struct ifinfomsg`; the flags are those to change, too.

@@ -3,6 +3,9 @@
 //!
 //! Every pair has the same address on the host's side, so that the backend is at one place for all
 //! contenders, known before any of them is started.
+//!
+//! The addresses of a session are its own, and unreachable unless a contender has them: see
+//! [`super::subnet`].
 
 use std::fs;
 use std::io;
@@ -15,6 +18,7 @@ use bakeoff_base::problem::Problem;
 use rustix::thread::UnshareFlags;
 
 use super::netlink::Netlink;
+use super::subnet::{self, Subnet};
 
 /// Devices of ours: names hold 15 letters, too few for [`crate::sweep::PREFIX`] with the number of
 /// a process and that of the device.
@@ -29,11 +33,11 @@ const INSIDE: &str = "eth0";
 /// The number of contenders that can run concurrently: the rest of 256 addresses.
 const ALIVE_MAX: u32 = 253;
 
-/// The addresses of one session. 198.18.0.0/15 is kept for benchmarks (RFC 2544), so no network
-/// that anybody needs has them.
+/// The networks of one session's contenders.
 #[derive(Debug)]
 pub(super) struct Network {
     session: u32,
+    subnet: Subnet,
     made: AtomicU32,
 }
 
@@ -49,10 +53,10 @@ pub(crate) struct Line {
 }
 
 impl Network {
-    /// The addresses of this process, after a try whether namespaces are permitted.
+    /// Claims addresses for this process, after a try whether namespaces are permitted.
     ///
     /// # Errors
-    /// A sentence why they are not.
+    /// A sentence why they are not, or why there are no addresses.
     pub(super) fn of_this_session() -> Result<Self, Problem> {
         let tried = thread::spawn(|| unshared().and_then(|()| Netlink::open()?.switch_on("lo")));
         let tried = tried.join();
@@ -60,13 +64,14 @@ impl Network {
         outcome.map_err(|error| format!("network namespaces cannot be made here: {error}"))?;
         Ok(Self {
             session: std::process::id(),
+            subnet: Subnet::claim()?,
             made: AtomicU32::new(0),
         })
     }
 
     /// The host's side of every line.
     pub(super) fn gateway(&self) -> Ipv4Addr {
-        address(self.session, 1)
+        self.subnet.address(1)
     }
 
     /// A line that no living contender has.
@@ -82,16 +87,9 @@ impl Network {
         Line {
             device: format!("{PREFIX}{}x{number}", self.session),
             gateway: self.gateway(),
-            address: address(self.session, number + 2),
+            address: self.subnet.address(number + 2),
         }
     }
-}
-
-/// One of 256 addresses of a session; two sessions at the same time rarely have the same.
-fn address(session: u32, number: u32) -> Ipv4Addr {
-    let [.., second, third] = session.to_be_bytes();
-    let [.., last] = number.to_be_bytes();
-    Ipv4Addr::new(198, 18 + second % 2, third, last)
 }
 
 impl Line {
@@ -144,9 +142,9 @@ fn unshared() -> io::Result<()> {
     Ok(rustix::thread::unshare(UnshareFlags::NEWNET)?)
 }
 
-/// Removes the devices of dead sessions, and names them.
+/// Removes the devices and routes of dead sessions, and names them.
 pub(crate) fn sweep(is_dead: impl Fn(u32) -> bool) -> io::Result<Vec<String>> {
-    let mut removed = Vec::new();
+    let mut removed = subnet::sweep()?;
     for name in devices(Path::new(DEVICES)) {
         if owner(&name).is_some_and(&is_dead) {
             Netlink::open()?.remove(&name)?;
@@ -173,12 +171,13 @@ fn owner(name: &str) -> Option<u32> {
 mod tests {
     use std::sync::atomic::AtomicU32;
 
-    use super::{Line, Network, owner};
+    use super::{Line, Network, Subnet, owner};
 
     #[test]
     fn lines_of_a_session_have_one_gateway_and_addresses_of_their_own() {
         let network = Network {
             session: 4_194_303,
+            subnet: Subnet::unclaimed(511),
             made: AtomicU32::new(252),
         };
         let lines = [network.line(), network.line(), network.line()];

@@ -47,6 +47,9 @@ pub struct FleetLoad {
     /// Those that are not listened to now and not lost, by their part.
     members: Vec<Option<Box<dyn RunningLoad>>>,
     listening: FuturesUnordered<Pin<Box<dyn Future<Output = Heard>>>>,
+    /// The targets that got no further requests so far: those that are listened to are told when
+    /// they have said something.
+    left: Vec<StepCommand>,
     lead: Duration,
     /// Longest silence while connections are being opened, and in a step.
     silence_opening: Duration,
@@ -89,6 +92,7 @@ impl LoadGenerator for FleetGenerator {
             merge: Merge::new(spec, names.zip(clocks).collect()),
             members: loads.into_iter().map(Some).collect(),
             listening: FuturesUnordered::new(),
+            left: Vec::new(),
             lead: self.lead,
             silence_opening: self.patience + opening_max(spec),
             silence_running: self.patience + self.lead + slice_max(spec) + DRAIN,
@@ -153,6 +157,10 @@ impl RunningLoad for FleetLoad {
                 self.open(bakeoff_load::wall_ns() + lead_ns, false).await;
             }
             StepCommand::GoAt(unix_ns) => self.open(unix_ns, true).await,
+            StepCommand::Leave(_) => {
+                self.left.push(command);
+                self.tell_members(|_| command).await;
+            }
             StepCommand::Go | StepCommand::Again => {
                 self.merge.go();
                 self.tell_all(|_| command).await;
@@ -177,6 +185,11 @@ impl FleetLoad {
     /// Sends each of them its command, all at the same time; those that cannot be reached are lost.
     async fn tell_all(&mut self, command: impl Fn(&dyn RunningLoad) -> StepCommand) {
         self.held = false;
+        self.tell_members(command).await;
+    }
+
+    /// Sends those that are not listened to a command; those that cannot be reached are lost.
+    async fn tell_members(&mut self, command: impl Fn(&dyn RunningLoad) -> StepCommand) {
         let command = &command;
         let telling = self
             .members
@@ -211,14 +224,26 @@ impl FleetLoad {
                     .push(Box::pin(listen(part, load, silence_max)));
             }
         }
-        let Some(Heard { part, load, event }) = self.listening.next().await else {
+        let Some(Heard {
+            part,
+            mut load,
+            event,
+        }) = self.listening.next().await
+        else {
             bail!("the load generators wait for the command to go on");
         };
         match event {
             Ok(event) => {
                 self.merge.take(part, event);
+                let mut told = Ok(());
+                for command in &self.left {
+                    told = told.and(load.tell(*command).await);
+                }
                 // Dropping one ends it.
                 self.members[part] = self.merge.lives(part).then_some(load);
+                if let Err(error) = told {
+                    self.lose(part, &format!("{error:#}"));
+                }
             }
             Err(why) => self.merge.lose(part, why.message()),
         }

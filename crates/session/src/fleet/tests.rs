@@ -92,6 +92,7 @@ impl RunningLoad for ScriptedLoad {
                 self.given_ns = unix_ns;
                 "go at"
             }
+            StepCommand::Leave(_) => "leave",
             StepCommand::Again => "again",
         };
         self.told.lock().unwrap().push(name.to_owned());

@@ -26,6 +26,8 @@ const OPEN_LOAD: u64 = 0x6f70_656e;
 pub struct Loaded<'a> {
     /// Where it listens.
     pub address: SocketAddr,
+    /// The device to which connections to it are bound; `None` if they are not.
+    pub device: Option<&'a str>,
     /// The name for `Host` in requests; the address when absent.
     pub host: Option<&'a str>,
     /// Where its CPU time can be read.
@@ -63,6 +65,7 @@ pub fn load_spec(input: &SpecInput<'_>) -> LoadSpec {
     let transport = input.run.transport;
     let mut targets = input.loaded.iter().map(|loaded| Target {
         address: loaded.address.to_string(),
+        device: loaded.device.map(str::to_owned),
         host: loaded.host.map(str::to_owned),
         tls: loaded.tls.is_some(),
         insecure: loaded.tls.as_ref().is_some_and(|tls| tls.insecure),
@@ -232,6 +235,7 @@ mod tests {
             }
             let loaded = || Loaded {
                 address: SocketAddr::from(([127, 0, 0, 1], 8080)),
+                device: None,
                 host: None,
                 cpu_counter: None,
                 tls: None,
@@ -268,6 +272,7 @@ mod tests {
     fn open_load_is_a_step_for_each_slice_of_a_contender() {
         let loaded = || Loaded {
             address: SocketAddr::from(([127, 0, 0, 1], 8080)),
+            device: None,
             host: None,
             cpu_counter: None,
             tls: None,

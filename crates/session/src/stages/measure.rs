@@ -28,6 +28,13 @@ use crate::event::{self, Event, Observer};
 use crate::ready_case::Case;
 use costs::{Slices, read_all};
 
+/// How often the session looks whether contenders still live while they are loaded.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// A note on load that only routes keep on this host.
+const UNBOUND: &str = "this kernel lets the load generator bind no socket to a network device, so \
+    only an unreachable route keeps the load on this host if the contender ends";
+
 /// A contender under load: it is alive, in its session.
 pub(crate) struct RunContext<'a> {
     pub(crate) parts: &'a SessionDeps<'a>,
@@ -52,8 +59,8 @@ pub(crate) struct Account {
     warmth: Option<Warmth>,
     /// Its cost in slices of the open load of others, since its own last one.
     unloaded: Option<Unloaded>,
-    /// Why its own metrics could not be read.
-    unread: BTreeSet<String>,
+    /// Further notes for the reader.
+    noted: BTreeSet<String>,
     /// The reason why it takes no part any more.
     lost: Option<Failure>,
 }
@@ -71,7 +78,7 @@ impl Account {
             let at = steps.get(step).map_or_else(|| "open load".to_owned(), at);
             notes_of(&judged.validity(), &at)
         });
-        notes.chain(self.unread).collect()
+        notes.chain(self.noted).collect()
     }
 }
 
@@ -121,8 +128,10 @@ impl LoadDriver {
         let Some(first) = on.first() else {
             return Err(failed("there is nothing to load"));
         };
+        let may_bind = bakeoff_load::may_bind_to_device();
         let loaded = on.iter().map(|one| Loaded {
             address: one.instance.address(),
+            device: one.instance.device().filter(|_| may_bind),
             host: one.instance.host(),
             cpu_counter: one.instance.cpu_counter(),
             tls: one.instance.wire().tls,
@@ -141,11 +150,13 @@ impl LoadDriver {
         let mut accounts = Vec::new();
         for one in on {
             let before = one.instance.sample().await.resources.log_lines;
+            let is_unbound = !may_bind && one.instance.device().is_some();
             accounts.push(Account {
                 logged: Logged {
                     requests: 0,
                     before,
                 },
+                noted: is_unbound.then(|| UNBOUND.to_owned()).into_iter().collect(),
                 ..Account::default()
             });
         }
@@ -279,11 +290,16 @@ impl LoadDriver {
             (false, _) => self.tell(StepCommand::Go).await?,
         }
         self.begun += usize::from(!block.is_again);
-        let mut before = self.ready(on, block.announced, observer).await?;
+        let Some(mut before) = self.ready(on, block.announced, observer).await? else {
+            return Ok(());
+        };
         let first = self.slices;
         let mut ended: Vec<LoadInterval> = Vec::new();
         loop {
-            match self.event().await? {
+            let Some(event) = self.event_or_death(on).await? else {
+                return Ok(());
+            };
+            match event {
                 LoadEvent::Interval(mut interval) => {
                     interval.slice += first;
                     self.slices = interval.slice + 1;
@@ -357,9 +373,8 @@ impl LoadDriver {
             account.judged.entry(block.step).or_default().add(&judged);
             goes_on(one.case, observer)?;
             event::record(observer, Record::Interval(Box::new(record)))?;
-            account.lost = death(one.instance, account.last.asked).await;
         }
-        Ok(())
+        self.look_for_deaths(on).await
     }
 
     /// Adds what a slice of the open load cost contenders that have no load in it. In the warm-up
@@ -376,20 +391,22 @@ impl LoadDriver {
         }
     }
 
-    /// Waits for the step's connections, reads the counters and opens the window.
+    /// Waits for the step's connections, reads the counters and opens the window; `None` if no
+    /// contender lives.
     async fn ready(
         &mut self,
         on: &mut [RunContext<'_>],
         announced: Option<(usize, usize)>,
         observer: &mut dyn Observer,
-    ) -> Result<Vec<Reading>, Halt> {
-        let connections = match self.event().await? {
-            LoadEvent::Ready {
+    ) -> Result<Option<Vec<Reading>>, Halt> {
+        let connections = match self.event_or_death(on).await? {
+            Some(LoadEvent::Ready {
                 connections,
                 further,
                 ..
-            } => std::iter::once(connections).chain(further),
-            other => return Err(unexpected(other)),
+            }) => std::iter::once(connections).chain(further),
+            Some(other) => return Err(unexpected(other)),
+            None => return Ok(None),
         };
         let all = on.iter_mut().zip(&mut self.accounts).zip(connections);
         for ((one, account), connections) in all {
@@ -407,15 +424,53 @@ impl LoadDriver {
                     established: connections.asked - connections.missing(),
                 })?;
             }
-            account.lost = death(one.instance, connections.asked).await;
+        }
+        self.look_for_deaths(on).await?;
+        if self.all_lost() {
+            return Ok(None);
         }
         let before = read_all(on).await;
         self.tell(StepCommand::Go).await?;
-        Ok(before)
+        Ok(Some(before))
     }
 
     fn all_lost(&self) -> bool {
         self.accounts.iter().all(|account| account.lost.is_some())
+    }
+
+    /// The next event of the load generator; `None` if the last contender has ended before, and
+    /// with it the load. One that ends while others live is left out from then on.
+    async fn event_or_death(
+        &mut self,
+        on: &mut [RunContext<'_>],
+    ) -> Result<Option<LoadEvent>, Halt> {
+        loop {
+            // What is dropped here has taken nothing: the next call goes on where it was.
+            if let Ok(event) = tokio::time::timeout(LOOK, self.event()).await {
+                return event.map(Some);
+            }
+            self.look_for_deaths(on).await?;
+            if self.all_lost() {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Loses the contenders that have ended, and ends the load on them.
+    async fn look_for_deaths(&mut self, on: &mut [RunContext<'_>]) -> Result<(), Halt> {
+        let mut ended = Vec::new();
+        for (side, (one, account)) in (0..).zip(on.iter_mut().zip(&mut self.accounts)) {
+            if account.lost.is_none() {
+                account.lost = death(one.instance, account.last.asked).await;
+                ended.extend(account.lost.is_some().then_some(side));
+            }
+        }
+        if !self.all_lost() {
+            for side in ended {
+                self.tell(StepCommand::Leave(side)).await?;
+            }
+        }
+        Ok(())
     }
 
     async fn event(&mut self) -> Result<LoadEvent, Halt> {

@@ -6,6 +6,7 @@
 
 use std::path::PathBuf;
 use std::process::Stdio;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
 use async_trait::async_trait;
@@ -17,6 +18,10 @@ use crate::contracts::{LoadGenerator, RunningLoad};
 
 /// The arguments with which this program is a load generator.
 pub(super) const LOAD: [&str; 2] = ["load", "-"];
+
+/// How often a killed load generator is looked at, and how long at most.
+const END_POLL: Duration = Duration::from_millis(1);
+const END_LIMIT: Duration = Duration::from_secs(2);
 
 /// Starts load generators as processes of the given program.
 #[derive(Debug)]
@@ -76,6 +81,18 @@ pub(super) async fn started(
         lines: BufReader::new(output).lines(),
         done: false,
     })
+}
+
+impl Drop for GeneratorProcess {
+    /// Ends the load before anything else is given up: the networks that keep it on this host go
+    /// after it.
+    fn drop(&mut self) {
+        let _ = self.child.start_kill();
+        let began = Instant::now();
+        while matches!(self.child.try_wait(), Ok(None)) && began.elapsed() < END_LIMIT {
+            std::thread::sleep(END_POLL);
+        }
+    }
 }
 
 #[async_trait(?Send)]

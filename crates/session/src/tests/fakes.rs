@@ -53,6 +53,8 @@ pub(super) struct Script {
     pub(super) faster: u64,
     /// The output of its probe before it succeeds; empty: it has no probe.
     pub(super) probe: &'static str,
+    /// The load generator reports no slice before it hears that a target left.
+    pub(super) silent_load: bool,
     /// Its response at `/metrics`: there is none when empty, and never one when it `hangs`.
     pub(super) metrics: &'static str,
 }
@@ -250,6 +252,8 @@ pub(super) struct FakeLoad {
     events: VecDeque<LoadEvent>,
     /// How often it got the command to go on.
     gone_on: usize,
+    /// The targets that may not be loaded any more.
+    left: Vec<u32>,
     /// Steps that were started.
     begun: usize,
     /// When the step ended that was played last.
@@ -312,6 +316,7 @@ impl LoadGenerator for FakeGenerator {
             steps,
             events,
             gone_on: 0,
+            left: Vec::new(),
             begun: 0,
             at_ns: 0,
             end_ns: 0,
@@ -322,6 +327,10 @@ impl LoadGenerator for FakeGenerator {
 #[async_trait(?Send)]
 impl RunningLoad for FakeLoad {
     async fn next(&mut self) -> anyhow::Result<Option<LoadEvent>> {
+        let is_slice = matches!(self.events.front(), Some(LoadEvent::Interval(_)));
+        if is_slice && self.script.silent_load && self.left.is_empty() {
+            std::future::pending::<()>().await;
+        }
         let mut event = self.events.pop_front();
         match &mut event {
             Some(LoadEvent::Ready { .. }) => {
@@ -344,8 +353,13 @@ impl RunningLoad for FakeLoad {
     }
 
     async fn tell(&mut self, command: StepCommand) -> anyhow::Result<()> {
-        if command == StepCommand::Again {
-            self.repeat_step();
+        match command {
+            StepCommand::Leave(side) => {
+                self.left.push(side);
+                return Ok(());
+            }
+            StepCommand::Again => self.repeat_step(),
+            StepCommand::Go | StepCommand::GoAt(_) => {}
         }
         self.gone_on += 1;
         tokio::time::sleep(Duration::from_secs(1)).await;
@@ -802,5 +816,6 @@ pub(super) const GOOD: Script = Script {
     victim: "",
     faster: 0,
     probe: "",
+    silent_load: false,
     metrics: "",
 };

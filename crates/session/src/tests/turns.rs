@@ -182,6 +182,24 @@ async fn one_that_dies_takes_only_itself_out() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_load_on_one_that_dies_ends_within_a_slice() {
+    let silent = |victim: Script| Script {
+        silent_load: true,
+        ..victim
+    };
+    // It is dead after the reading at the start of the first step; the load generator goes on when
+    // it hears that.
+    let runs = [turns("a", 1), turns("b", 1)];
+    let words = journal(silent(victim("b", 3)), &runs).await;
+    assert_eq!(count(&words, "failed load: killed for memory at 8"), 1);
+    assert_eq!(count(&words, "completed"), 1, "{words:?}");
+    // Nothing has to go on if all are dead.
+    let words = journal(silent(victim("", 3)), &runs).await;
+    assert_eq!(count(&words, "failed load: killed for memory at 8"), 2);
+    assert_eq!(count(&words, "turns "), 0, "{words:?}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn one_that_died_in_the_warm_up_is_not_spoken_of_any_more() {
     let runs = [turns("a", 1), turns("b", 1), turns("c", 1)];
     let words = journal(victim("b", 5), &runs).await;

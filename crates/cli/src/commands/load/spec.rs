@@ -99,6 +99,7 @@ fn target(args: &LoadArgs) -> anyhow::Result<(Target, String)> {
     };
     let target = Target {
         address: url.address,
+        device: None,
         host: Some(url.host),
         tls: url.tls,
         insecure: args.insecure,

@@ -35,7 +35,10 @@ fn uring<const RX_TIMESTAMPS: bool>(endpoint: Endpoint) -> Option<Uring<RX_TIMES
 /// A reactor with one connection, and the other end of that.
 fn connected<R: Reactor>(make: Make<R>) -> Option<(R, TcpStream)> {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let mut reactor = make(Endpoint::Inet(listener.local_addr().unwrap()))?;
+    let mut reactor = make(Endpoint::Inet {
+        address: listener.local_addr().unwrap(),
+        device: None,
+    })?;
     reactor.resize(1);
     reactor.open(0);
     reactor.wait(1_000_000_000).unwrap();

@@ -91,7 +91,7 @@ impl LoadDriver {
 /// Keeps a note for the reader of the run, once for all steps.
 fn note(account: &mut Account, record: &MetricsRecord) {
     if let Some(problem) = &record.problem {
-        account.unread.insert(problem.clone());
+        account.noted.insert(problem.clone());
     }
 }
 

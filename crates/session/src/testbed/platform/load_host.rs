@@ -170,9 +170,10 @@ struct FarLoad {
 impl LoadGenerator for FarGenerator {
     async fn start(&self, spec: &LoadSpec) -> anyhow::Result<Box<dyn RunningLoad>> {
         let clock = self.0.clock().await.map_err(with_hints)?;
-        // Files of this host are not there.
+        // Files and devices of this host are not there.
         let mut spec = spec.clone();
         for target in iter::once(&mut spec.target).chain(&mut spec.further_targets) {
+            target.device = None;
             let trust = target.trust.as_ref().map(bakeoff_tls::inlined);
             target.trust = trust.transpose().context("no TLS")?;
         }

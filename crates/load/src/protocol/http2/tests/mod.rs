@@ -52,6 +52,7 @@ fn windows_open_and_close() {
 fn requests(list: &[(String, String, String)]) -> Requests {
     let spec = LoadSpec {
         target: Target {
+            device: None,
             address: "localhost:80".into(),
             host: None,
             tls: false,
