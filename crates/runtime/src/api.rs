@@ -158,7 +158,7 @@ pub trait Instance: Send + Sync {
     }
 
     /// How the main process ended; `None` while it lives. Does not wait.
-    fn exited(&mut self) -> BoxFuture<'_, Option<ExitInfo>>;
+    fn exited(&self) -> BoxFuture<'_, Option<ExitInfo>>;
 
     /// Why its platform ended it: a cluster that evicts. `None` when it ended by itself, or
     /// lives.

@@ -164,7 +164,7 @@ impl Instance for ExternalInstance {
         })
     }
 
-    fn exited(&mut self) -> BoxFuture<'_, Option<ExitInfo>> {
+    fn exited(&self) -> BoxFuture<'_, Option<ExitInfo>> {
         Box::pin(async { None })
     }
 

@@ -14,6 +14,7 @@ use bakeoff_model::resource::ResourceSample;
 use bakeoff_model::suite::Suite;
 use bakeoff_runtime::{BoxFuture, Instance, Runtime, Wire};
 
+use crate::hint::with_hints;
 use crate::ready_case::Case;
 
 /// How long a contender may take to stop.
@@ -57,6 +58,12 @@ pub trait Client: Send + Sync {
 pub trait BackendProbe: Send + Sync {
     /// Returns its cost so far.
     fn sample(&self) -> BoxFuture<'_, ResourceSample>;
+
+    /// Why it, or a dependency, responds no more; `None` while all live, and if that is not known:
+    /// of servers that run already, and of Pods.
+    fn ended(&self) -> BoxFuture<'_, Option<Problem>> {
+        Box::pin(async { None })
+    }
 
     /// Requests that the replay backend had no recording of since the last call.
     fn unknown_requests(&self) -> BoxFuture<'_, Vec<String>>;
@@ -114,6 +121,23 @@ pub struct SessionDeps<'a> {
     pub backend: Option<&'a dyn BackendProbe>,
     /// Cores of the host.
     pub host_cores: usize,
+}
+
+impl SessionDeps<'_> {
+    /// Fails if the backend or a dependency has ended: what contenders did since then says nothing
+    /// about them.
+    pub(crate) async fn backend_lives(&self) -> anyhow::Result<()> {
+        let ended = match self.backend {
+            Some(backend) => backend.ended().await,
+            None => None,
+        };
+        match ended {
+            Some(problem) => Err(with_hints(problem.with_hint(
+                "the run is not counted: end the cause, and `--resume` makes it again",
+            ))),
+            None => Ok(()),
+        }
+    }
 }
 
 /// A run that is left to make.

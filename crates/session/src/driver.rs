@@ -117,7 +117,7 @@ impl Driver<'_> {
         if !matches!(made, Err(Halt::Fatal(_))) {
             load_run::checked_apart(&self.parts, &case, observer).await?;
         }
-        self.conclude(made, notes, observer)
+        self.conclude(made, notes, observer).await
     }
 
     /// Reports to observers that a run starts, with its first record.
@@ -148,13 +148,16 @@ impl Driver<'_> {
         unknown.map(|request| format!("the replay backend had no recording of: {request}"))
     }
 
-    /// Ends a run by what became of it.
-    fn conclude(
+    /// Ends a run by what became of it, unless that says nothing about the contender.
+    async fn conclude(
         &self,
         made: Result<Option<Connections>, Halt>,
         notes: Vec<String>,
         observer: &mut dyn Observer,
     ) -> anyhow::Result<()> {
+        if !matches!(made, Err(Halt::Fatal(_))) {
+            self.parts.backend_lives().await?;
+        }
         match made {
             Ok(last) => self.end(Outcome::Completed, notes, last, observer),
             Err(Halt::Failed(failure)) => self.end(failure.into(), notes, None, observer),

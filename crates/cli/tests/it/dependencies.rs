@@ -72,6 +72,25 @@ fn dependencies_are_filled_reset_metered_and_gone() {
 }
 
 #[test]
+fn a_dependency_that_ends_ends_the_session_and_no_contender_is_blamed() {
+    // Once: the next session's lives.
+    let dies = "test -e died || (touch died; sleep 2; kill -9 $$) & exec";
+    let world = world(&format!(
+        "command = [\"sh\", \"-c\", \"{dies} {}\"]",
+        program().display()
+    ));
+    let ran = world.run("run SUITE --profile tiny --runs 5 --out OUT");
+    ran.check(1, &["dependency store was ended by signal 9", "--resume"]);
+    let resumed = world.run("run SUITE --resume OUT");
+    resumed.check(0, &["attempt 2", "report: "]);
+    let records = fs::read_dir(world.out().join("records")).unwrap();
+    for entry in records.flatten() {
+        let text = fs::read_to_string(entry.path()).unwrap();
+        assert!(!text.contains("\"outcome\":\"failed\""), "{text}");
+    }
+}
+
+#[test]
 fn a_dependency_that_does_not_start_says_why() {
     let ended = world("command = [\"sh\", \"-c\", \"echo no disk; exit 3\"]");
     ended.run("run SUITE --profile tiny --out OUT").check(

@@ -21,6 +21,6 @@ mod tests;
 pub(crate) use self::databases::Administrator;
 pub use self::databases::{Databases, database_name};
 pub use self::options::{BackendKind, BackendOptions, Elasticsearch, ReplayProcess};
-pub use self::running::Backend;
 pub(crate) use self::running::ReplayNotes;
+pub use self::running::{Backend, ended};
 pub use self::start::start;

@@ -171,10 +171,8 @@ impl Backend {
             Ok(Err(exit)) => format!("it {exit} before it was ready"),
             Err(_) => format!("not ready after {} s", limit.as_secs_f64()),
         };
-        let log = last_lines(&self.logs());
-        let hint = (!log.is_empty()).then(|| format!("last lines of its log:\n{log}"));
         let problem = Problem::new(message).context(format_args!("backend {}", self.name));
-        Err(problem.with_hints(hint))
+        Err(with_log(problem, &self.logs()))
     }
 
     /// The name by which suites call it.
@@ -222,11 +220,18 @@ impl Backend {
     }
 
     /// How it ended; `None` while it lives.
-    pub async fn exited(&mut self) -> Option<ExitInfo> {
-        match &mut self.instance {
+    pub async fn exited(&self) -> Option<ExitInfo> {
+        match &self.instance {
             Some(instance) => instance.exited().await,
             None => None,
         }
+    }
+
+    /// Why it responds no more, with the last lines of its log; `None` while it lives.
+    pub async fn ended(&self) -> Option<Problem> {
+        let exit = self.exited().await?;
+        let what = format!("backend {}", self.name);
+        Some(ended(&what, exit, &self.logs()))
     }
 
     /// The last 64 KiB of its output, at most; nothing where it runs already.
@@ -264,6 +269,18 @@ impl Backend {
             },
         }
     }
+}
+
+/// Says that something on which contenders depend has ended; `logs` is what it wrote.
+#[must_use]
+pub fn ended(what: &str, exit: ExitInfo, logs: &str) -> Problem {
+    with_log(Problem::new(format_args!("{what} {exit}")), logs)
+}
+
+fn with_log(problem: Problem, logs: &str) -> Problem {
+    let log = last_lines(logs);
+    let hint = (!log.is_empty()).then(|| format!("last lines of its log:\n{log}"));
+    problem.with_hints(hint)
 }
 
 impl Drop for Backend {

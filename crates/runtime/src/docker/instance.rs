@@ -332,7 +332,7 @@ impl Instance for DockerInstance {
         }
     }
 
-    fn exited(&mut self) -> BoxFuture<'_, Option<ExitInfo>> {
+    fn exited(&self) -> BoxFuture<'_, Option<ExitInfo>> {
         let exit = self.shared.exit();
         Box::pin(async move { exit })
     }

@@ -264,7 +264,7 @@ impl Instance for PodInstance {
         local_pods::processes(&self.parts.container)
     }
 
-    fn exited(&mut self) -> BoxFuture<'_, Option<ExitInfo>> {
+    fn exited(&self) -> BoxFuture<'_, Option<ExitInfo>> {
         let exit = self.exit();
         Box::pin(async move { exit })
     }

@@ -354,7 +354,7 @@ impl Instance for ProcessInstance {
         })
     }
 
-    fn exited(&mut self) -> BoxFuture<'_, Option<ExitInfo>> {
+    fn exited(&self) -> BoxFuture<'_, Option<ExitInfo>> {
         let exit = self.shared.exit();
         Box::pin(async move { exit })
     }

@@ -199,7 +199,7 @@ impl Instance for SshInstance {
         })
     }
 
-    fn exited(&mut self) -> BoxFuture<'_, Option<ExitInfo>> {
+    fn exited(&self) -> BoxFuture<'_, Option<ExitInfo>> {
         Box::pin(async {
             match self.shared.ask(RemoteRequest::Exited).await {
                 Ok(RemoteReply::Exited(Some((exit, output)))) => {

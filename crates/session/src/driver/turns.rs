@@ -83,7 +83,7 @@ async fn conclude_unloaded(
     if !matches!(halt, Halt::Fatal(_)) {
         load_run::checked_apart(&driver.parts, case, observer).await?;
     }
-    driver.conclude(Err(halt), notes, observer)
+    driver.conclude(Err(halt), notes, observer).await
 }
 
 /// Plays all steps on the contenders that live, and ends their runs.
@@ -213,6 +213,6 @@ impl<'a> SetMember<'a> {
         if !matches!(made, Err(Halt::Fatal(_))) {
             load_run::checked_apart(&driver.parts, &self.case, observer).await?;
         }
-        driver.conclude(made, notes, observer)
+        driver.conclude(made, notes, observer).await
     }
 }

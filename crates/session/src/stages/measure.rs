@@ -456,8 +456,12 @@ impl LoadDriver {
         }
     }
 
-    /// Loses the contenders that have ended, and ends the load on them.
+    /// Loses the contenders that have ended, and ends the load on them. The end of the backend ends
+    /// all.
     async fn look_for_deaths(&mut self, on: &mut [RunContext<'_>]) -> Result<(), Halt> {
+        if let Some(first) = on.first() {
+            first.parts.backend_lives().await?;
+        }
         let mut ended = Vec::new();
         for (side, (one, account)) in (0..).zip(on.iter_mut().zip(&mut self.accounts)) {
             if account.lost.is_none() {

@@ -174,6 +174,10 @@ impl BackendProbe for LocalBackend {
         Box::pin(self.backend.sample())
     }
 
+    fn ended(&self) -> BoxFuture<'_, Option<Problem>> {
+        Box::pin(self.backend.ended())
+    }
+
     fn unknown_requests(&self) -> BoxFuture<'_, Vec<String>> {
         Box::pin(async { self.backend.unknown_requests() })
     }

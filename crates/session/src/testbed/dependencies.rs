@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use bakeoff_base::problem::Problem;
 use bakeoff_model::dependency::Dependency;
 use bakeoff_model::resource::{Memory, ResourceSample};
-use bakeoff_runtime::backend::Databases;
+use bakeoff_runtime::backend::{self, Databases};
 use bakeoff_runtime::build::LoggedCommand;
 use bakeoff_runtime::{BoxFuture, Instance, last_lines};
 use tokio::net::TcpStream;
@@ -237,6 +237,18 @@ impl BackendProbe for RunningDependencies {
                 });
             }
             sum.unwrap_or_default()
+        })
+    }
+
+    fn ended(&self) -> BoxFuture<'_, Option<Problem>> {
+        Box::pin(async {
+            for one in &self.started {
+                if let Some(exit) = one.instance.exited().await {
+                    let what = format!("dependency {}", one.name);
+                    return Some(backend::ended(&what, exit, &one.instance.logs()));
+                }
+            }
+            self.backend.as_ref()?.ended().await
         })
     }
 

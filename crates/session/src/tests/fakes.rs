@@ -174,7 +174,7 @@ impl Instance for FakeInstance {
         })
     }
 
-    fn exited(&mut self) -> BoxFuture<'_, Option<ExitInfo>> {
+    fn exited(&self) -> BoxFuture<'_, Option<ExitInfo>> {
         let exit = self.exit();
         Box::pin(async move { exit })
     }
@@ -454,18 +454,36 @@ fn found_before(run: &PlannedRun) -> anyhow::Result<Vec<CapacityRecord>> {
 }
 
 /// A backend with databases that gives these replies to queries, one after the other.
-pub(super) struct FakeBackend(Mutex<VecDeque<Result<String, Problem>>>);
+pub(super) struct FakeBackend {
+    found: Mutex<VecDeque<Result<String, Problem>>>,
+    ended: Option<Problem>,
+}
 
 impl FakeBackend {
     pub(super) fn finding(answers: &[Result<&str, &str>]) -> Self {
         let owned = |answer: &Result<&str, &str>| answer.map(str::to_owned).map_err(Problem::from);
-        Self(Mutex::new(answers.iter().map(owned).collect()))
+        Self {
+            found: Mutex::new(answers.iter().map(owned).collect()),
+            ended: None,
+        }
+    }
+
+    /// One that has ended.
+    pub(super) fn ended(why: &str) -> Self {
+        Self {
+            ended: Some(why.into()),
+            ..Self::finding(&[])
+        }
     }
 }
 
 impl BackendProbe for FakeBackend {
     fn sample(&self) -> BoxFuture<'_, ResourceSample> {
         Box::pin(async { ResourceSample::default() })
+    }
+
+    fn ended(&self) -> BoxFuture<'_, Option<Problem>> {
+        Box::pin(async { self.ended.clone() })
     }
 
     fn unknown_requests(&self) -> BoxFuture<'_, Vec<String>> {
@@ -477,7 +495,7 @@ impl BackendProbe for FakeBackend {
     }
 
     fn query<'a>(&'a self, _: &'a str, _: &'a str) -> BoxFuture<'a, Result<String, Problem>> {
-        let answer = self.0.lock().unwrap().pop_front();
+        let answer = self.found.lock().unwrap().pop_front();
         Box::pin(async move { answer.expect("as many answers as the test expects") })
     }
 }

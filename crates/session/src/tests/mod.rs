@@ -282,6 +282,27 @@ async fn what_cannot_be_recorded_ends_the_session() {
     assert_eq!(log.words.len(), 5);
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_run_whose_backend_has_ended_is_not_counted() {
+    let backend = FakeBackend::ended("backend replay was ended by signal 9");
+    let check = async |script: Script| {
+        let mut log = Log::default();
+        let runs = [pending("one.r1", false), pending("one.r2", false)];
+        let played = play_on(Some(&backend), &suite(), script, &runs, &mut log).await;
+        let error = played.unwrap_err();
+        let what = "backend replay was ended by signal 9";
+        assert_eq!(error.to_string(), what, "{:?}", log.words);
+        let ended = |word: &&String| word.starts_with("failed") || *word == "completed";
+        assert_eq!(log.words.iter().find(ended), None);
+    };
+    check(GOOD).await;
+    check(Script {
+        status: 500,
+        ..GOOD
+    })
+    .await;
+}
+
 /// A suite that counts a row for each request of this name.
 fn counting(request: &str) -> Suite {
     let rows = Rows {
