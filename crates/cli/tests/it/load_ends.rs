@@ -86,6 +86,29 @@ fn an_interrupted_load_shows_what_was_measured() {
     }
 }
 
+#[test]
+fn a_redirect_is_a_response_and_not_followed() {
+    let world = World::new(&[]);
+    let (elsewhere, seen) = server(usize::MAX);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let head = format!("HTTP/1.1 302 Found\r\nlocation: {elsewhere}\r\n");
+            let answer = format!("{head}content-length: 0\r\n\r\n");
+            while stream.read(&mut [0; 4096]).is_ok_and(|bytes| bytes > 0) {
+                if stream.write_all(answer.as_bytes()).is_err() {
+                    break;
+                }
+            }
+        }
+    });
+    let ran = world.run(&format!("load {url} -c 1 -n 5"));
+    assert!(ran.stdout.contains("302"), "{ran:#?}");
+    world.run(&format!("duel a={url} b={url} --get /"));
+    assert_eq!(seen.connections.load(SeqCst), 0);
+}
+
 /// A load generator on its standard input, with lines of which one is wrong.
 #[test]
 fn a_line_that_is_no_command_opens_no_window() {
