@@ -2,14 +2,17 @@
 //! groups, processes, folders.
 //!
 //! Everything of ours is named `bakeoff-PROCESS-...`. A process number alone says little, since
-//! numbers are used again: the folder of a session also names its start.
+//! numbers are used again: the folder of a session also names its start. All users can write to the
+//! folder for temporary files: only what no other user can have written there is believed.
 
 use std::fs;
 use std::io::{self, Write};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, geteuid, kill_process};
+use tempfile::TempDir;
 
 use crate::api::SweepError;
 use crate::cgroup::{Hierarchy, kill_group_dir, remove_dir};
@@ -28,11 +31,17 @@ const STARTED_FILE: &str = "started";
 /// Groups are nested less deep than this on every host we know.
 const DEPTH_MAX: usize = 8;
 
+/// The mode of a session's folder: no other user reads it or writes to it.
+const OWN: u32 = 0o700;
+
+/// The rights of others to write.
+const WRITABLE_BY_OTHERS: u32 = 0o022;
+
 /// A folder for temporary files that is removed with the session, or by a later one's sweep.
 /// Dropping it removes it.
 #[derive(Debug)]
 pub struct RunFolder {
-    path: PathBuf,
+    folder: TempDir,
 }
 
 impl RunFolder {
@@ -41,15 +50,16 @@ impl RunFolder {
     /// # Errors
     /// The folder could not be made or written.
     pub fn make(base: &Path) -> io::Result<Self> {
-        let path = base.join(unique_name("run"));
         fs::create_dir_all(base)?;
-        fs::create_dir(&path)?;
-        let folder = Self { path };
-        fs::write(
-            folder.path.join(SESSION_FILE),
-            session_mark(std::process::id()),
-        )?;
-        Ok(folder)
+        // A name that can be foreseen could be taken by another user beforehand.
+        let prefix = format!("{}-", unique_name("run"));
+        let folder = tempfile::Builder::new()
+            .prefix(&prefix)
+            .permissions(fs::Permissions::from_mode(OWN))
+            .tempdir_in(base)?;
+        let mark = session_mark(std::process::id());
+        fs::write(folder.path().join(SESSION_FILE), mark)?;
+        Ok(Self { folder })
     }
 
     /// Makes one where they are by default.
@@ -68,7 +78,7 @@ impl RunFolder {
     /// Where it is.
     #[must_use]
     pub fn path(&self) -> &Path {
-        &self.path
+        self.folder.path()
     }
 
     /// Notes a main process, so that a sweep finds the remains of its session even where there are
@@ -79,15 +89,8 @@ impl RunFolder {
         let mut file = options
             .create(true)
             .append(true)
-            .open(self.path.join(STARTED_FILE))?;
+            .open(self.path().join(STARTED_FILE))?;
         writeln!(file, "{pid} {start}")
-    }
-}
-
-impl Drop for RunFolder {
-    fn drop(&mut self) {
-        // Nothing more can be reported; the next sweep tries again.
-        let _ = fs::remove_dir_all(&self.path);
     }
 }
 
@@ -138,13 +141,16 @@ impl Leftover {
     }
 }
 
-/// Folders below `base` that sessions made. Others may like our prefix too, so a folder without
-/// our mark is not ours.
+/// Folders below `base` that sessions of this user made. Others may like our prefix too, so a
+/// folder without our mark is not ours.
 fn run_folders(base: &Path) -> Vec<Leftover> {
     let entries = fs::read_dir(base).into_iter().flatten().flatten();
     entries
         .filter_map(|entry| {
             let owner = owner(entry.file_name().to_str()?)?;
+            if !is_own(&entry.path()) {
+                return None;
+            }
             let mark = fs::read_to_string(entry.path().join(SESSION_FILE)).ok()?;
             let ours = mark.split(' ').next() == Some(&owner.to_string());
             ours.then(|| Leftover {
@@ -154,6 +160,16 @@ fn run_folders(base: &Path) -> Vec<Leftover> {
             })
         })
         .collect()
+}
+
+/// Whether only this user can have written what is in a folder: what it says chooses the processes
+/// that are killed.
+fn is_own(folder: &Path) -> bool {
+    fs::symlink_metadata(folder).is_ok_and(|found| {
+        found.is_dir()
+            && found.uid() == geteuid().as_raw()
+            && found.mode() & WRITABLE_BY_OTHERS == 0
+    })
 }
 
 /// Removes the folders that dead sessions left below `base`, and what ran for them. Blocking.
@@ -248,8 +264,49 @@ fn kill_started(folder: &Path) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::os::unix::fs::{PermissionsExt as _, chown, symlink};
+    use std::path::{Path, PathBuf};
+
+    use rustix::process::geteuid;
 
     use super::{RunFolder, owner, sweep, unique_name};
+
+    /// A folder of that name with that mark, of which its user alone can write.
+    fn folder(base: &Path, name: &str, mark: &str) -> PathBuf {
+        let path = base.join(name);
+        fs::create_dir(&path).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        fs::write(path.join("session"), mark).unwrap();
+        path
+    }
+
+    #[test]
+    fn folders_that_others_can_have_written_are_not_believed() {
+        let base = tempfile::tempdir().unwrap();
+        let make = |name: &str| folder(base.path(), name, "4194999 1 x");
+        let open = make("bakeoff-4194999-run-0");
+        fs::set_permissions(&open, fs::Permissions::from_mode(0o757)).unwrap();
+        let target = make("target");
+        symlink(&target, base.path().join("bakeoff-4194999-run-1")).unwrap();
+        if geteuid().is_root() {
+            chown(make("bakeoff-4194999-run-2"), Some(65_534), None).unwrap();
+        }
+        assert_eq!(sweep(base.path(), None).unwrap(), Vec::<String>::new());
+        make("bakeoff-4194999-run-3");
+        assert_eq!(sweep(base.path(), None).unwrap().len(), 1);
+    }
+
+    #[test]
+    fn a_folder_is_its_users_alone_and_its_name_cannot_be_foreseen() {
+        let base = tempfile::tempdir().unwrap();
+        let made = RunFolder::make(base.path()).unwrap();
+        let mode = made.path().metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
+        let name = made.path().file_name().unwrap().to_str().unwrap();
+        let (prefix, random) = name.rsplit_once('-').unwrap();
+        assert!(random.len() >= 6, "{name}");
+        assert_eq!(owner(prefix), Some(std::process::id()));
+    }
 
     #[test]
     fn names_carry_their_owner() {
@@ -264,21 +321,14 @@ mod tests {
     fn only_folders_of_dead_sessions_go() {
         let base = tempfile::tempdir().unwrap();
         let alive = RunFolder::make(base.path()).unwrap();
-        let make = |name: &str, mark: Option<&str>| {
-            let path = base.path().join(name);
-            fs::create_dir(&path).unwrap();
-            if let Some(mark) = mark {
-                fs::write(path.join("session"), mark).unwrap();
-            }
-            path
-        };
-        let reused = format!("bakeoff-{}-run-99", std::process::id());
+        let make = |name: &str, mark: &str| folder(base.path(), name, mark);
+        let own = std::process::id();
         let reused = make(
-            &reused,
-            Some(&format!("{} 1 other-boot", std::process::id())),
+            &format!("bakeoff-{own}-run-99"),
+            &format!("{own} 1 other-boot"),
         );
-        let dead = make("bakeoff-4194999-run-0", Some("4194999 1 x"));
-        let strange = make("bakeoff-2026-results", None);
+        let dead = make("bakeoff-4194999-run-0", "4194999 1 x");
+        let strange = make("bakeoff-2026-results", "");
         let removed = sweep(base.path(), None).unwrap();
         assert_eq!(removed.len(), 2, "{removed:?}");
         assert!(!reused.exists() && !dead.exists() && strange.exists());

@@ -56,7 +56,7 @@ pub(super) async fn start(
     let address = address(options, NAME)?;
     let folder = runtime.folder().join(format!("{NAME}-{}", address.port()));
     let owner = owner();
-    make_folder(&folder, owner)
+    make_folder(&folder, runtime.folder(), owner)
         .map_err(|error| failed(format!("{}: {error}", folder.display())))?;
     initialise(&programs.initdb, &folder, owner).await?;
     let command = command(&programs.postgres, &folder, address, owner);
@@ -198,14 +198,16 @@ fn owner_of(passwd: &str) -> Owner {
         .unwrap_or(NOBODY)
 }
 
-/// Only the server may go through this folder to its socket, which asks no password.
-fn make_folder(folder: &Path, owner: Option<Owner>) -> std::io::Result<()> {
+/// Only the server may go through this folder to its socket, which asks no password. The one of the
+/// session around it is passed by the server's user, who cannot list it.
+fn make_folder(folder: &Path, around: &Path, owner: Option<Owner>) -> std::io::Result<()> {
     fs::create_dir(folder)?;
     fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;
-    match owner {
-        Some(owner) => chown(folder, Some(owner.user), Some(owner.group)),
-        None => Ok(()),
-    }
+    let Some(owner) = owner else {
+        return Ok(());
+    };
+    fs::set_permissions(around, fs::Permissions::from_mode(0o711))?;
+    chown(folder, Some(owner.user), Some(owner.group))
 }
 
 async fn initialise(initdb: &Path, folder: &Path, owner: Option<Owner>) -> Result<(), Problem> {
