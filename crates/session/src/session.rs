@@ -28,6 +28,7 @@ use crate::remaining;
 use crate::selection;
 use crate::sequential;
 use crate::sitting::{Sitting, SittingOver};
+use crate::store::file::make_inside;
 use crate::store::recorder::Recorder;
 use crate::store::results;
 use crate::store::session_file::SessionFile;
@@ -219,7 +220,7 @@ async fn play(
         cores: placement.cores,
         seed: plan.seed,
         session: session.options.clone(),
-        logs: results.join("logs"),
+        logs: make_inside(results, "logs")?,
     };
     let program = std::env::current_exe().context("cannot find this program's own file")?;
     let mut testbed = Testbed::prepare(folder, options, observers).await?;

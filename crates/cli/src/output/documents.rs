@@ -4,7 +4,7 @@
 //! ranked table for the terminal.
 
 use std::env;
-use std::fs::{self, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ use bakeoff_model::baseline;
 use bakeoff_model::conditions::BackendName;
 use bakeoff_model::record::Results;
 use bakeoff_session::event::{Event, Observer};
-use bakeoff_session::store::file::write_whole;
+use bakeoff_session::store::file::{make_inside, write_whole};
 use bakeoff_session::store::results;
 
 use super::text;
@@ -151,8 +151,7 @@ pub(crate) fn write_with(
 }
 
 fn write_documents(folder: &Path, analysis: &Analysis<'_>) -> anyhow::Result<()> {
-    let report = folder.join("report");
-    fs::create_dir_all(&report).with_context(|| format!("{}", report.display()))?;
+    make_inside(folder, "report")?;
     write_whole(&page(folder), bakeoff_report::html(analysis).as_bytes())?;
     write_whole(
         &folder.join("results.csv"),
@@ -176,14 +175,13 @@ fn write_documents(folder: &Path, analysis: &Analysis<'_>) -> anyhow::Result<()>
         bakeoff_report::markdown(analysis).as_bytes(),
     )?;
     if analysis.against_base.is_some() {
-        write_for_integration(&folder.join("ci"), analysis)?;
+        write_for_integration(&make_inside(folder, "ci")?, analysis)?;
     }
     Ok(())
 }
 
 /// Writes what continuous integration takes.
 fn write_for_integration(folder: &Path, analysis: &Analysis<'_>) -> anyhow::Result<()> {
-    fs::create_dir_all(folder).with_context(|| format!("{}", folder.display()))?;
     let files = [
         (
             "summary.md",

@@ -1,7 +1,6 @@
 //! The search itself: builds commits, plays duels of them, and chooses the next ones.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -22,6 +21,7 @@ use crate::hint::hinted;
 use crate::revision::{Tree, trees_folder};
 use crate::series::{self, Stopped};
 use crate::session::Audience;
+use crate::store::file::make_inside;
 
 use super::Bisect;
 use super::line::Line;
@@ -350,8 +350,7 @@ impl<'a, 'w> Search<'a, 'w> {
             return Ok(true);
         };
         let name = self.line.name(position);
-        let logs = self.order.results.join("builds");
-        fs::create_dir_all(&logs).with_context(|| logs.display().to_string())?;
+        let logs = make_inside(&self.order.results, "builds")?;
         if self.shared.is_none() {
             self.shared = Some(RunFolder::make(&trees_folder())?);
         }

@@ -1,12 +1,10 @@
 //! `flame/index.json` of a results folder: its flame graphs, and the reasons for missing ones.
 
-use std::fs;
 use std::path::Path;
 
-use anyhow::Context as _;
 use bakeoff_model::flame_graph::FlameGraph;
 
-use super::file::write_whole;
+use super::file::{make_inside, read_regular, write_whole};
 
 /// The folder of flame graphs in a results folder.
 pub(crate) const FOLDER: &str = "flame";
@@ -14,14 +12,13 @@ const NAME: &str = "index.json";
 
 /// Reads the flame graphs of a results folder; none where the file is missing or another program's.
 pub(super) fn read(results: &Path) -> Vec<FlameGraph> {
-    let text = fs::read_to_string(results.join(FOLDER).join(NAME)).unwrap_or_default();
+    let text = read_regular(&results.join(FOLDER).join(NAME)).unwrap_or_default();
     serde_json::from_str(&text).unwrap_or_default()
 }
 
 /// Keeps one, in the place of what was there of the same case.
 pub(crate) fn keep(results: &Path, one: &FlameGraph) -> anyhow::Result<()> {
-    let folder = results.join(FOLDER);
-    fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
+    let folder = make_inside(results, FOLDER)?;
     let mut all = read(results);
     let key = |graph: &FlameGraph| {
         let (benchmark, contender) = (graph.benchmark.clone(), graph.contender.clone());
@@ -35,7 +32,6 @@ pub(crate) fn keep(results: &Path, one: &FlameGraph) -> anyhow::Result<()> {
 
 /// Keeps the picture of one, by its path in the results folder.
 pub(crate) fn keep_svg(results: &Path, file: &str, svg: &[u8]) -> anyhow::Result<()> {
-    let folder = results.join(FOLDER);
-    fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
+    make_inside(results, FOLDER)?;
     write_whole(&results.join(file), svg)
 }

@@ -4,7 +4,7 @@
 //! that was being written, and readers drop such a torn line.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use anyhow::{Context as _, anyhow, bail};
 use bakeoff_model::record::{self, EndRecord, Outcome, Record};
 use bakeoff_model::run_count::RunsDecision;
 
-use super::file::{explain, write_whole};
+use super::file::{explain, is_plain_name, make_inside, read_regular, write_whole};
 use super::new_folder::NewFolder;
 use super::session_file::SessionFile;
 use super::suite_folder;
@@ -41,7 +41,7 @@ impl Recorder {
         refuse_session(folder)?;
         let path = folder.join(SessionFile::NAME);
         let made = Some(NewFolder::make(folder, SessionFile::NAME)?);
-        fs::create_dir_all(folder.join("records")).map_err(|error| explain(folder, &error))?;
+        make_inside(folder, "records")?;
         let mut stored = SessionFile {
             suite_folder: suite_folder::seen_from(folder, &session.suite_folder)?,
             ..session.clone()
@@ -73,7 +73,7 @@ impl Recorder {
     /// There is no session that can be read.
     pub fn open(folder: &Path) -> anyhow::Result<(Self, SessionFile)> {
         let path = folder.join(SessionFile::NAME);
-        let text = fs::read_to_string(&path).map_err(|error| match error.kind() {
+        let text = read_regular(&path).map_err(|error| match error.kind() {
             ErrorKind::NotFound => hinted(
                 format_args!("{}: no session to resume here", folder.display()),
                 "name the results folder, which has a session.json in it",
@@ -82,6 +82,14 @@ impl Recorder {
         })?;
         let mut session: SessionFile = serde_json::from_str(&text)
             .with_context(|| format!("{}: not a session file", path.display()))?;
+        let mut runs = session.plan.runs.iter();
+        if let Some(run) = runs.find(|run| !is_plain_name(&run.id)) {
+            return Err(hinted(
+                format_args!("{}: {:?} is not the name of a run", path.display(), run.id),
+                "files of a run have its name; start a new session",
+            ));
+        }
+        make_inside(folder, "records")?;
         session.suite_folder = suite_folder::found_from(folder, &session.suite_folder);
         let base = session.baseline.iter_mut();
         for base in base.filter_map(|baseline| baseline.folder.as_mut()) {
@@ -134,7 +142,7 @@ impl Recorder {
     /// session that is killed here decides again by the same records, or has decided.
     fn decide(&self, decision: &RunsDecision) -> anyhow::Result<()> {
         let path = self.folder.join(SessionFile::NAME);
-        let text = fs::read_to_string(&path).with_context(|| format!("{}", path.display()))?;
+        let text = read_regular(&path).with_context(|| format!("{}", path.display()))?;
         let mut session: SessionFile = serde_json::from_str(&text)?;
         session.decide(decision);
         let text = serde_json::to_string_pretty(&session)?;

@@ -2,7 +2,7 @@
 //! everything else that a report shows.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
@@ -12,6 +12,7 @@ use bakeoff_model::plan::PlannedRun;
 use bakeoff_model::record::{self, Outcome, Results, RunRecords};
 use flate2::read::MultiGzDecoder;
 
+use super::file::{open_regular, read_regular};
 use super::flame_file;
 use super::round_file::RoundsFile;
 use super::session_file::SessionFile;
@@ -24,7 +25,7 @@ use super::suite_folder;
 pub fn read(folder: &Path) -> anyhow::Result<Results> {
     let mut results = read_records(folder)?;
     results.flame_graphs = flame_file::read(folder);
-    let session = fs::read_to_string(folder.join(SessionFile::NAME)).ok();
+    let session = read_regular(&folder.join(SessionFile::NAME)).ok();
     let session = session.and_then(|text| serde_json::from_str::<SessionFile>(&text).ok());
     let Some(session) = session else {
         return Ok(results);
@@ -89,7 +90,7 @@ pub fn read_records(folder: &Path) -> anyhow::Result<Results> {
     runs.sort_by(|a, b| {
         (a.begin.run.order, a.begin.attempt).cmp(&(b.begin.run.order, b.begin.attempt))
     });
-    let notes = fs::read_to_string(folder.join("notes.md")).ok();
+    let notes = read_regular(&folder.join("notes.md")).ok();
     Ok(Results {
         runs,
         notes,
@@ -110,10 +111,10 @@ fn read_file(path: &Path) -> anyhow::Result<Option<RunRecords>> {
 /// Records that are kept for long may be compressed by gzip.
 fn read_text(path: &Path) -> std::io::Result<String> {
     if path.extension().is_none_or(|extension| extension != "gz") {
-        return fs::read_to_string(path);
+        return read_regular(path);
     }
     let mut text = String::new();
-    MultiGzDecoder::new(File::open(path)?).read_to_string(&mut text)?;
+    MultiGzDecoder::new(open_regular(path)?).read_to_string(&mut text)?;
     Ok(text)
 }
 

@@ -1,6 +1,5 @@
 //! `rounds.json`, the file of a folder of rounds, and the description of a session's own round.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
@@ -10,8 +9,10 @@ use bakeoff_model::plan as planning;
 use bakeoff_model::suite::{BenchmarkKind, Round, Suite, Winner};
 use serde::{Deserialize, Serialize};
 
+use crate::hint::hinted;
 use crate::options::SessionOptions;
 
+use super::file::{is_plain_name, read_regular, refuse_link};
 use super::suite_folder;
 
 /// The round of a session.
@@ -86,14 +87,23 @@ impl RoundsFile {
     /// Reads the file of a folder; `None` where there is none.
     ///
     /// # Errors
-    /// The file cannot be understood.
+    /// The file cannot be understood, or names something else than folders in this one.
     pub fn read(top: &Path) -> anyhow::Result<Option<Self>> {
         let path = top.join(Self::NAME);
-        let Ok(text) = fs::read_to_string(&path) else {
+        let Ok(text) = read_regular(&path) else {
             return Ok(None);
         };
         let mut file: Self = serde_json::from_str(&text)
             .with_context(|| format!("{}: not a file of rounds", path.display()))?;
+        for name in &file.rounds {
+            if !is_plain_name(name) {
+                return Err(hinted(
+                    format_args!("{}: {name:?} is not the name of a round", path.display()),
+                    "the results of a round are in a folder of its name next to this file",
+                ));
+            }
+            refuse_link(&top.join(name))?;
+        }
         file.suite_folder = suite_folder::found_from(top, &file.suite_folder);
         Ok(Some(file))
     }
