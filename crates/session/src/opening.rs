@@ -13,6 +13,7 @@ use crate::flame;
 use crate::hint::hinted;
 use crate::options::SessionOptions;
 use crate::selection::{self, Selection};
+use crate::store::locked_folder::LockedFolder;
 use crate::store::recorder::Recorder;
 use crate::store::round_file::RoundFile;
 use crate::store::session_file::SessionFile;
@@ -30,6 +31,8 @@ pub struct NewSession {
     pub selection: Selection,
     /// The results folder; named after suite and time when absent.
     pub out: Option<PathBuf>,
+    /// The results folder, if it is locked already.
+    pub locked: Option<LockedFolder>,
     /// A round of the suite, or all of them.
     pub round: Option<String>,
     /// The baseline of the contenders, if there is one.
@@ -156,7 +159,6 @@ fn begin(new: &NewSession, host: &Abilities) -> anyhow::Result<OpenSession> {
     if plan.runs.is_empty() {
         return Err(builds::none_here(&skipped));
     }
-    let folder = new.results_folder(suite);
     skipped.extend(round.as_ref().and_then(without_winners));
     let session = SessionFile {
         skipped,
@@ -168,7 +170,12 @@ fn begin(new: &NewSession, host: &Abilities) -> anyhow::Result<OpenSession> {
         options: new.options.clone(),
         suite_folder: suite_folder.path.clone(),
     };
-    let recorder = Recorder::create(&folder, &session)?;
+    let locked = match &new.locked {
+        Some(locked) => locked.clone(),
+        None => LockedFolder::make(&new.results_folder(suite))?,
+    };
+    let folder = locked.path().to_owned();
+    let recorder = Recorder::create(locked, &session)?;
     Ok(OpenSession {
         folder,
         recorder,

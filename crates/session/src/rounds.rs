@@ -3,7 +3,7 @@
 //! folder below the one of all, so that it can be read, rendered and resumed like any other.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context as _, bail};
 use bakeoff_analysis::{Analysis, AnalysisInput};
@@ -17,7 +17,7 @@ use crate::opening::{self, NewSession, OpenSession, SessionRequest};
 use crate::selection;
 use crate::session::{self, Audience, SessionOutcome};
 use crate::store::file::write_whole;
-use crate::store::new_folder::NewFolder;
+use crate::store::locked_folder::LockedFolder;
 use crate::store::recorder::Recorder;
 use crate::store::round_file::{RoundFile, RoundsFile};
 use crate::store::session_file::SessionFile;
@@ -48,10 +48,10 @@ pub(crate) async fn run_all(
     order: &SessionRequest,
     audience: &mut Audience<'_>,
 ) -> anyhow::Result<SessionOutcome> {
-    let (top, file, made) = open(order)?;
-    let outcome = play(&top, &file, audience).await;
-    if let (Err(_), Some(made)) = (&outcome, made) {
-        made.withdraw();
+    let (top, file) = open(order)?;
+    let outcome = play(top.path(), &file, audience).await;
+    if let (Err(_), SessionRequest::Begin(_)) = (&outcome, order) {
+        top.withdraw(RoundsFile::NAME);
     }
     outcome
 }
@@ -134,15 +134,16 @@ fn announce(qualification: &Qualification, watcher: &mut dyn Observer) -> anyhow
 }
 
 /// The folder of all rounds, new or to be gone on with.
-fn open(order: &SessionRequest) -> anyhow::Result<(PathBuf, RoundsFile, Option<NewFolder>)> {
+fn open(order: &SessionRequest) -> anyhow::Result<(LockedFolder, RoundsFile)> {
     let new = match order {
         SessionRequest::Begin(new) => new,
         SessionRequest::Resume(top, cluster) => {
+            let locked = LockedFolder::make(top)?;
             let file = RoundsFile::read(top)?;
             let file = file.with_context(|| format!("{}: no rounds there", top.display()));
             let mut file = file?;
             file.options.cluster.take_local(cluster);
-            return Ok((top.clone(), file, None));
+            return Ok((locked, file));
         }
     };
     new.check()?;
@@ -177,8 +178,7 @@ fn open(order: &SessionRequest) -> anyhow::Result<(PathBuf, RoundsFile, Option<N
         benchmarks: new.selection.benchmarks.clone(),
         rounds: order.iter().map(|round| round.name.clone()).collect(),
     };
-    let (file, made) = create(&top, file, new)?;
-    Ok((top, file, Some(made)))
+    create(&top, file, new)
 }
 
 /// Makes the folder of all rounds; refuses one that holds results.
@@ -186,7 +186,8 @@ fn create(
     top: &Path,
     mut file: RoundsFile,
     new: &NewSession,
-) -> anyhow::Result<(RoundsFile, NewFolder)> {
+) -> anyhow::Result<(LockedFolder, RoundsFile)> {
+    let locked = LockedFolder::make(top)?;
     let path = top.join(RoundsFile::NAME);
     if path.exists() || top.join(SessionFile::NAME).exists() {
         let top = top.display();
@@ -195,12 +196,11 @@ fn create(
             format_args!("finish them with --resume {top}, or name another folder with --out"),
         ));
     }
-    let made = NewFolder::make(top, RoundsFile::NAME)?;
     let found = std::mem::take(&mut file.suite_folder);
     file.suite_folder = suite_folder::seen_from(top, &new.suite)?;
     write_whole(&path, serde_json::to_string_pretty(&file)?.as_bytes())?;
     file.suite_folder = found;
-    Ok((file, made))
+    Ok((locked, file))
 }
 
 /// The session of a round, resumed or new; `None` when this machine can build none of its
@@ -250,7 +250,7 @@ fn open_round(
         runs_decision: None,
         options: file.options.clone(),
     };
-    let recorder = Recorder::create(folder, &session)?;
+    let recorder = Recorder::create(LockedFolder::make(folder)?, &session)?;
     Ok(Some(OpenSession {
         folder: folder.to_owned(),
         recorder,

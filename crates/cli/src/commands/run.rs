@@ -57,6 +57,7 @@ pub(crate) fn order(args: RunArgs) -> SessionRequest {
         },
         suite: args.measured.selection.suite,
         out: args.out,
+        locked: None,
         round: args.round,
         baseline: args.baseline.map(|name| BaselineRequest {
             name,

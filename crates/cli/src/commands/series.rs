@@ -5,6 +5,7 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use bakeoff_session::session::{Audience, SessionOutcome};
+use bakeoff_session::store::locked_folder::LockedFolder;
 use bakeoff_session::store::recorder::refuse_session;
 
 use super::run::status;
@@ -19,6 +20,8 @@ pub(super) fn play(
     results: &Path,
     sessions: impl AsyncFnOnce(&mut Audience<'_>) -> anyhow::Result<SessionOutcome>,
 ) -> anyhow::Result<u8> {
+    // Its sessions lock their own folders; their names are those of this series.
+    let _locked = LockedFolder::make(results)?;
     refuse_session(results)?;
     let runtime = tokio::runtime::Runtime::new().context("cannot start the async runtime")?;
     runtime.block_on(async {

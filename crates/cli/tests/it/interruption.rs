@@ -9,7 +9,7 @@ use bakeoff_model::record::{self, Outcome};
 use serde_json::Value;
 
 use crate::turns::devices;
-use crate::world::{Ran, World};
+use crate::world::{Ran, Service, World};
 use crate::{rounds, turns};
 
 /// Starts a session and lets it go on until it prints an event that is `wanted`.
@@ -101,6 +101,30 @@ fn an_interrupted_session_says_how_to_go_on_and_leaves_nothing() {
             .run(&format!("run SUITE --resume {out}"))
             .check(0, &["report: ", "attempt 2"]);
     }
+}
+
+#[test]
+fn a_folder_belongs_to_one_session_at_a_time() {
+    let world = World::new(&["good"]);
+    let session = until(&world, &two_runs("out"), |event| is_stage(event, "load"));
+    let session = Service(session);
+    // It is at work until it is killed, however long the others take.
+    send("-STOP", session.0.id());
+    let texts = [
+        "out: another session writes to this folder",
+        &format!("(process {})", session.0.id()),
+        "hint:",
+    ];
+    let before = records(&world, "out").len();
+    world.run("run SUITE --resume out").check(1, &texts);
+    world.run(&two_runs("out")).check(1, &texts);
+    let duel = "duel a=true b=true --get /item --out out";
+    world.run(duel).check(1, &texts);
+    assert_eq!(records(&world, "out").len(), before);
+    drop(session);
+    world
+        .run("run SUITE --resume out")
+        .check(0, &["report: ", "attempt 2"]);
 }
 
 #[test]

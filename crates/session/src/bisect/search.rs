@@ -22,6 +22,7 @@ use crate::revision::{Tree, trees_folder};
 use crate::series::{self, Stopped};
 use crate::session::Audience;
 use crate::store::file::make_inside;
+use crate::store::locked_folder::LockedFolder;
 
 use super::Bisect;
 use super::line::Line;
@@ -296,6 +297,7 @@ impl<'a, 'w> Search<'a, 'w> {
     async fn play(&mut self, positions: &[usize], runs: DuelRuns) -> Result<Samples, Unprepared> {
         self.sessions += 1;
         let folder = self.order.results.join(format!("{:02}", self.sessions));
+        let locked = LockedFolder::make(&folder)?;
         let suite = folder.join("suite");
         let duel = self.duel(positions, runs);
         let agreed = tokio::select! {
@@ -304,7 +306,7 @@ impl<'a, 'w> Search<'a, 'w> {
         };
         let order = duel::session(
             suite,
-            folder.clone(),
+            locked,
             agreed.runtime,
             duel.options(),
             self.order.seed,

@@ -20,6 +20,7 @@ use crate::opening::{NewSession, SessionRequest};
 use crate::options::SessionOptions;
 use crate::selection::Selection;
 use crate::shell_text;
+use crate::store::locked_folder::LockedFolder;
 
 use self::agreement::Agreed;
 use self::dry_run::DryRun;
@@ -60,11 +61,11 @@ impl From<anyhow::Error> for Unprepared {
     }
 }
 
-/// Returns the session of a suite that was written for a duel.
+/// Returns the session of a suite that was written for a duel, into this folder.
 #[must_use]
 pub fn session(
     suite: PathBuf,
-    results: PathBuf,
+    results: LockedFolder,
     runtime: RuntimeKind,
     options: SessionOptions,
     seed: u64,
@@ -81,7 +82,8 @@ pub fn session(
             runs: None,
             seed,
         },
-        out: Some(results),
+        out: None,
+        locked: Some(results),
         round: None,
         baseline: None,
         options,

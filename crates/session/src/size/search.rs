@@ -17,6 +17,7 @@ use crate::event::Event;
 use crate::hint::hinted;
 use crate::series::{self, Stopped};
 use crate::session::Audience;
+use crate::store::locked_folder::LockedFolder;
 
 use super::Size;
 use super::outcome::{self, MemoryNeed, Shape, Sizing, mib};
@@ -255,11 +256,12 @@ impl<'a, 'w> Search<'a, 'w> {
         self.tell(&Event::SizingMeasures { cpus, memory_bytes })?;
         self.sessions += 1;
         let folder = self.order.results.join(format!("{:02}", self.sessions));
+        let locked = LockedFolder::make(&folder)?;
         let path = folder.join("suite");
         duel::write(suite, &path)?;
         let (runtime, seed) = (self.asked.runtime, self.order.seed);
         let options = self.asked.duel.options();
-        let order = duel::session(path, folder.clone(), runtime, options, seed);
+        let order = duel::session(path, locked, runtime, options, seed);
         let recorded = series::play(&order, &folder, self.audience).await?;
         Ok((recorded, folder))
     }

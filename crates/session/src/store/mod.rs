@@ -2,7 +2,7 @@
 
 pub mod file;
 pub(crate) mod flame_file;
-pub(crate) mod new_folder;
+pub mod locked_folder;
 pub mod recorder;
 pub mod results;
 pub mod round_file;

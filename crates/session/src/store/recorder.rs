@@ -5,15 +5,15 @@
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
-use std::io::{ErrorKind, Write as _};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, anyhow, bail};
+use anyhow::{Context as _, bail};
 use bakeoff_model::record::{self, EndRecord, Outcome, Record};
 use bakeoff_model::run_count::RunsDecision;
 
 use super::file::{explain, is_plain_name, make_inside, read_regular, write_whole};
-use super::new_folder::NewFolder;
+use super::locked_folder::LockedFolder;
 use super::session_file::SessionFile;
 use super::suite_folder;
 use crate::event::{Event, Observer};
@@ -23,24 +23,24 @@ use crate::shell_text;
 /// A results folder, open for writing.
 #[derive(Debug)]
 pub struct Recorder {
-    folder: PathBuf,
+    folder: LockedFolder,
     /// The files of runs that have started and not ended, by run: several in a set.
     open: BTreeMap<String, (PathBuf, File)>,
     /// The run at work.
     current: String,
-    /// The folder that was made for it; `None` where the session goes on.
-    made: Option<NewFolder>,
+    /// The session begins here, and does not go on.
+    is_new: bool,
 }
 
 impl Recorder {
-    /// Makes the folder and writes the plan; refuses a folder that already holds a session.
+    /// Writes the plan into a folder; refuses one that already holds a session.
     ///
     /// # Errors
     /// The file system's error, or there is a session already.
-    pub fn create(folder: &Path, session: &SessionFile) -> anyhow::Result<Self> {
+    pub fn create(locked: LockedFolder, session: &SessionFile) -> anyhow::Result<Self> {
+        let folder = locked.path();
         refuse_session(folder)?;
         let path = folder.join(SessionFile::NAME);
-        let made = Some(NewFolder::make(folder, SessionFile::NAME)?);
         make_inside(folder, "records")?;
         let mut stored = SessionFile {
             suite_folder: suite_folder::seen_from(folder, &session.suite_folder)?,
@@ -53,33 +53,34 @@ impl Recorder {
         let text = serde_json::to_string_pretty(&stored)?;
         write_whole(&path, text.as_bytes())?;
         Ok(Self {
-            folder: folder.to_owned(),
+            folder: locked,
             open: BTreeMap::new(),
             current: String::new(),
-            made,
+            is_new: true,
         })
     }
 
     /// Takes a new folder back in which nothing was recorded.
     pub(crate) fn withdraw(&self) {
-        if let Some(made) = &self.made {
-            made.withdraw();
+        if self.is_new {
+            self.folder.withdraw(SessionFile::NAME);
         }
     }
 
     /// Opens a folder that holds a session.
     ///
     /// # Errors
-    /// There is no session that can be read.
+    /// There is no session that can be read, or it is still going on.
     pub fn open(folder: &Path) -> anyhow::Result<(Self, SessionFile)> {
         let path = folder.join(SessionFile::NAME);
-        let text = read_regular(&path).map_err(|error| match error.kind() {
-            ErrorKind::NotFound => hinted(
+        if !path.exists() {
+            return Err(hinted(
                 format_args!("{}: no session to resume here", folder.display()),
                 "name the results folder, which has a session.json in it",
-            ),
-            _ => anyhow!("{}: {error}", path.display()),
-        })?;
+            ));
+        }
+        let locked = LockedFolder::make(folder)?;
+        let text = read_regular(&path).with_context(|| format!("{}", path.display()))?;
         let mut session: SessionFile = serde_json::from_str(&text)
             .with_context(|| format!("{}: not a session file", path.display()))?;
         let mut runs = session.plan.runs.iter();
@@ -97,10 +98,10 @@ impl Recorder {
         }
         Ok((
             Self {
-                folder: folder.to_owned(),
+                folder: locked,
                 open: BTreeMap::new(),
                 current: String::new(),
-                made: None,
+                is_new: false,
             },
             session,
         ))
@@ -108,16 +109,14 @@ impl Recorder {
 
     /// Creates the file of an attempt at a run.
     fn begin(&mut self, run_id: &str, attempt: u32) -> anyhow::Result<()> {
-        let path = self
-            .folder
-            .join("records")
-            .join(format!("{run_id}.a{attempt}.jsonl"));
+        let records = self.folder.path().join("records");
+        let path = records.join(format!("{run_id}.a{attempt}.jsonl"));
         let file = OpenOptions::new()
             .create_new(true)
             .append(true)
             .open(&path)
             .map_err(|error| explain(&path, &error))?;
-        sync_folder(&self.folder.join("records"));
+        sync_folder(&records);
         self.open.insert(run_id.to_owned(), (path, file));
         run_id.clone_into(&mut self.current);
         Ok(())
@@ -141,7 +140,7 @@ impl Recorder {
     /// Keeps how many runs are made: in the file either before or after it, so that a
     /// session that is killed here decides again by the same records, or has decided.
     fn decide(&self, decision: &RunsDecision) -> anyhow::Result<()> {
-        let path = self.folder.join(SessionFile::NAME);
+        let path = self.folder.path().join(SessionFile::NAME);
         let text = read_regular(&path).with_context(|| format!("{}", path.display()))?;
         let mut session: SessionFile = serde_json::from_str(&text)?;
         session.decide(decision);

@@ -11,7 +11,7 @@ use bakeoff_model::record::{Results, RunRecords};
 use bakeoff_model::run_count::{DecisionReason, RunsUntil};
 use bakeoff_model::validity::{FairnessVerdict, Finding, Reason, Validity};
 
-use super::fakes::{Fakes, GOOD, Log, suite};
+use super::fakes::{Fakes, GOOD, Log, locked, suite};
 use super::pilot::{Both, session};
 use super::turns::turns;
 use crate::sequential;
@@ -113,7 +113,7 @@ async fn play(story: &Story) -> (usize, DecisionReason, BaselineConclusion) {
     let asked = RunsUntil::sure(12, Some(within));
     session.plan.runs_until = Some(asked);
     let mut log = Log::default();
-    let recorder = Recorder::create(folder.path(), &session).unwrap();
+    let recorder = Recorder::create(locked(folder.path()), &session).unwrap();
     let fakes = Fakes::new(GOOD, BackendName::None, &log.journal);
     let mut both = Both {
         recorder,

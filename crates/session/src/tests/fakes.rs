@@ -34,6 +34,7 @@ use crate::contracts::{
 use crate::driver::Driver;
 use crate::event::{Event, Observer};
 use crate::ready_case::{Case, ReadyProbe};
+use crate::store::locked_folder::LockedFolder;
 
 /// How a fake contender behaves.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -582,6 +583,10 @@ pub(crate) fn case(pending: &PendingRun) -> Case {
         gc_log: None,
         probes: Vec::new(),
     }
+}
+
+pub(super) fn locked(folder: &Path) -> LockedFolder {
+    LockedFolder::make(folder).unwrap()
 }
 
 pub(crate) fn suite() -> Suite {

@@ -7,7 +7,7 @@ use bakeoff_model::conditions::{BackendName, RuntimeKind};
 use bakeoff_model::plan::{FORMAT, Plan, PlannedRun, RunKind};
 use bakeoff_model::run_count::{DecisionReason, RunsDecision, RunsUntil};
 
-use super::fakes::{Fakes, GOOD, Log, pending, suite};
+use super::fakes::{Fakes, GOOD, Log, locked, pending, suite};
 use crate::event::{Event, Observer};
 use crate::pilot;
 use crate::remaining;
@@ -145,7 +145,7 @@ impl Observer for Killed<'_, '_> {
 
 fn begun() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    Recorder::create(folder.path(), &session(folder.path())).unwrap();
+    Recorder::create(locked(folder.path()), &session(folder.path())).unwrap();
     folder
 }
 

@@ -6,7 +6,7 @@ use bakeoff_model::record::Results;
 use bakeoff_model::run_count::{DecisionReason, RunsDecision, RunsUntil};
 use bakeoff_model::validity::{FairnessVerdict, Finding, Reason, Validity};
 
-use super::fakes::{Fakes, GOOD, Log, suite};
+use super::fakes::{Fakes, GOOD, Log, locked, suite};
 use super::pilot::{Both, session};
 use super::turns::turns;
 use crate::baseline::replacement::{lost, play_again};
@@ -54,7 +54,7 @@ async fn a_set_without_a_block_that_counts_is_played_once_more() {
     let mut session = session(folder.path());
     session.plan.runs = runs.iter().map(|one| one.run.clone()).collect();
     let mut log = Log::default();
-    let recorder = Recorder::create(folder.path(), &session).unwrap();
+    let recorder = Recorder::create(locked(folder.path()), &session).unwrap();
     let fakes = Fakes::new(GOOD, BackendName::None, &log.journal);
     let mut both = Both {
         recorder,

@@ -9,7 +9,7 @@ use bakeoff_model::record::{Outcome, Results};
 use bakeoff_model::suite::Step;
 
 use super::counting;
-use super::fakes::{FakeBackend, Fakes, GOOD, Log, Script, pending, play, play_on, suite};
+use super::fakes::{FakeBackend, Fakes, GOOD, Log, Script, locked, pending, play, play_on, suite};
 use super::pilot::{Both, session};
 use crate::contracts::PendingRun;
 use crate::remaining;
@@ -58,7 +58,7 @@ pub(super) async fn recorded(script: Script, runs: &[PendingRun]) -> Results {
     let mut log = Log::default();
     let fakes = Fakes::new(script, BackendName::None, &log.journal);
     let mut both = Both {
-        recorder: Recorder::create(folder.path(), &session).unwrap(),
+        recorder: Recorder::create(locked(folder.path()), &session).unwrap(),
         log: &mut log,
     };
     let suite = suite();
@@ -330,7 +330,7 @@ async fn a_group_that_was_not_finished_is_made_again_without_the_other() {
     let mut log = Log::default();
     let fakes = Fakes::new(GOOD, BackendName::None, &log.journal);
     let mut both = Both {
-        recorder: Recorder::create(folder.path(), &session).unwrap(),
+        recorder: Recorder::create(locked(folder.path()), &session).unwrap(),
         log: &mut log,
     };
     let suite = suite();

@@ -13,6 +13,7 @@ use bakeoff_session::duel::{self, Agreement, Duel, DuelRuns, ServiceSource, Unpr
 use bakeoff_session::entry::run as run_session;
 use bakeoff_session::options::SessionOptions;
 use bakeoff_session::session::Audience;
+use bakeoff_session::store::locked_folder::LockedFolder;
 use bakeoff_session::store::recorder::refuse_session;
 
 use self::service::Side;
@@ -30,8 +31,9 @@ pub(crate) fn duel(args: &DuelArgs) -> anyhow::Result<u8> {
         PathBuf::from("results").join(name)
     });
     let suite = args.save.clone().unwrap_or_else(|| results.join("suite"));
-    refuse_session(&results)?;
     let wanted = wanted(args)?;
+    let locked = LockedFolder::make(&results)?;
+    refuse_session(&results)?;
     let runtime = tokio::runtime::Runtime::new().context("cannot start the async runtime")?;
     runtime.block_on(async {
         let agreement = tokio::select! {
@@ -49,7 +51,7 @@ pub(crate) fn duel(args: &DuelArgs) -> anyhow::Result<u8> {
         let seed = args.asked.seed.unwrap_or_else(clock::fresh_seed);
         let order = duel::session(
             suite,
-            results,
+            locked,
             agreement.runtime,
             SessionOptions {
                 flame_graphs: args.profile_cpu,
