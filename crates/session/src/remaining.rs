@@ -7,6 +7,7 @@ use bakeoff_model::plan::{Plan, PlannedRun};
 
 use crate::contracts::PendingRun;
 use crate::event::Event;
+use crate::hint::hinted;
 use crate::store::results::{self, Progress};
 use crate::store::session_file::SessionFile;
 
@@ -28,6 +29,33 @@ pub(crate) fn pending(plan: &Plan, folder: &Path) -> anyhow::Result<Vec<PendingR
         })
     });
     Ok(pending.collect())
+}
+
+/// Refuses a contender that is another build than the one which its finished runs measured: they
+/// would be one sample of two programs. Runs that are made again count for nothing.
+pub(crate) fn same_builds<'d>(
+    folder: &Path,
+    pending: &[PendingRun],
+    digest: impl Fn(&str) -> Option<&'d String>,
+) -> anyhow::Result<()> {
+    let former = results::read_records(folder)?;
+    let is_again = |id: &str| pending.iter().any(|one| one.run.id == id);
+    let finished = former.runs.iter().filter(|run| results::is_finished(run));
+    for begin in finished.map(|run| &run.begin) {
+        let name = &begin.run.contender;
+        let both = begin.artifact_digest.as_ref().zip(digest(name));
+        if both.is_some_and(|(then, now)| then != now) && !is_again(&begin.run.id) {
+            return Err(hinted(
+                format_args!(
+                    "{name}: it has changed since the session started: its finished runs \
+                     measured another build"
+                ),
+                "their numbers could not be compared; restore what was built then, or start a new \
+                 session",
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Returns what a sitting leaves to the next one: of this session, and the sessions of rounds that

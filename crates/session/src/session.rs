@@ -10,7 +10,7 @@ use bakeoff_analysis::{Analysis, AnalysisInput, BaselineConclusion};
 use bakeoff_model::database_url::DatabaseUrl;
 use bakeoff_model::duration_ns;
 use bakeoff_model::plan::Plan;
-use bakeoff_model::record::Results;
+use bakeoff_model::record::{Cores, Results};
 use bakeoff_model::run_count::{RunsDecision, RunsUntil};
 use bakeoff_model::suite::Suite;
 use bakeoff_runtime::BoxFuture;
@@ -211,19 +211,13 @@ async fn play(
         base.join(&mut folder);
     }
     let contenders: BTreeSet<&String> = pending.iter().map(|one| &one.run.contender).collect();
-    let options = TestbedOptions {
-        runtime: plan.runtime,
-        side_by_side: plan.has_turns(),
-        backend: plan.backend,
-        profile: plan.profile.clone(),
-        contenders: contenders.iter().copied().cloned().collect(),
-        cores: placement.cores,
-        seed: plan.seed,
-        session: session.options.clone(),
-        logs: make_inside(results, "logs")?,
-    };
+    let options = testbed_options(session, &contenders, placement.cores, results)?;
     let program = std::env::current_exe().context("cannot find this program's own file")?;
     let mut testbed = Testbed::prepare(folder, options, observers).await?;
+    if let Err(error) = remaining::same_builds(results, pending, |name| testbed.digest(name)) {
+        testbed.close().await;
+        return Err(error);
+    }
     testbed.measure_generator(&program, observers).await?;
     testbed.measure_core_sharing(observers).await?;
     let generator = testbed.generator(program);
@@ -255,6 +249,27 @@ async fn play(
     }
     testbed.close().await;
     played
+}
+
+/// The test bed that a session needs for these contenders.
+fn testbed_options(
+    session: &SessionFile,
+    contenders: &BTreeSet<&String>,
+    cores: Cores,
+    results: &Path,
+) -> anyhow::Result<TestbedOptions> {
+    let plan = &session.plan;
+    Ok(TestbedOptions {
+        runtime: plan.runtime,
+        side_by_side: plan.has_turns(),
+        backend: plan.backend,
+        profile: plan.profile.clone(),
+        contenders: contenders.iter().copied().cloned().collect(),
+        cores,
+        seed: plan.seed,
+        session: session.options.clone(),
+        logs: make_inside(results, "logs")?,
+    })
 }
 
 /// How many runs there are, as far as the records of a results folder decide it.

@@ -9,7 +9,7 @@ use bakeoff_model::record::{self, Outcome};
 use serde_json::Value;
 
 use crate::turns::devices;
-use crate::world::{Ran, Service, World};
+use crate::world::{Ran, Service, World, program};
 use crate::{rounds, turns};
 
 /// Starts a session and lets it go on until it prints an event that is `wanted`.
@@ -125,6 +125,39 @@ fn a_folder_belongs_to_one_session_at_a_time() {
     world
         .run("run SUITE --resume out")
         .check(0, &["report: ", "attempt 2"]);
+}
+
+#[test]
+fn a_session_goes_on_with_the_same_build_only() {
+    let world = World::new(&["good"]);
+    let mut loads = 0;
+    let mut child = until(&world, &two_runs("out"), |event| {
+        loads += u32::from(is_stage(event, "load"));
+        loads == 2
+    });
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let file = "contenders/good/contender.toml";
+    let text = world.read(&format!("suite/{file}"));
+    let program = program();
+    let program = program.display();
+    let other = text.replace(
+        &format!(r#""cp", "{program}", "contender""#),
+        &format!(r#""sh", "-c", "cp {program} contender && echo >> contender""#),
+    );
+    world.write(file, &other);
+    let before = records(&world, "out");
+    world.run("run SUITE --resume out").check(
+        1,
+        &["good: it has changed since the session started", "hint:"],
+    );
+    assert_eq!(records(&world, "out").len(), before.len());
+    assert_eq!(world.leftovers(0), [""; 0]);
+    world.write(file, &text);
+    world
+        .run("run SUITE --resume out")
+        .check(0, &["report: ", "attempt 2"]);
+    world.run("audit out").check(0, &["nothing was found"]);
 }
 
 #[test]

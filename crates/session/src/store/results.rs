@@ -187,7 +187,7 @@ fn attempt_of(path: &Path) -> Option<(String, u32)> {
 }
 
 /// Whether a run completed or failed, and was not interrupted.
-fn is_finished(run: &RunRecords) -> bool {
+pub(crate) fn is_finished(run: &RunRecords) -> bool {
     run.end
         .as_ref()
         .is_some_and(|end| end.outcome != Outcome::Interrupted)

@@ -75,6 +75,11 @@ impl Cases for Testbed {
 const PORTS: usize = 64;
 
 impl Testbed {
+    /// Digest of a contender's image or artifact.
+    pub(crate) fn digest(&self, contender: &str) -> Option<&String> {
+        self.ready.get(contender)?.as_ref().ok()?.digest()
+    }
+
     /// How the contender of a run is started.
     fn start_in_set(
         &self,
@@ -133,11 +138,7 @@ impl Testbed {
             note: contender.and_then(|c| c.note.clone()),
             baseline: contender.and_then(|c| c.baseline.clone()),
             version: ready.and_then(|ready| ready.built.version.clone()),
-            artifact_digest: ready.and_then(|ready| {
-                let artifact = ready.built.artifact.as_ref();
-                let digest = artifact.map(|artifact| &artifact.digest);
-                ready.image_digest.as_ref().or(digest).cloned()
-            }),
+            artifact_digest: ready.and_then(Ready::digest).cloned(),
             enforcement: self.runtime().enforcement(),
             traffic_path: self.runtime().traffic_path(),
             cores: self.options.cores.clone(),

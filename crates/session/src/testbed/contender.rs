@@ -22,6 +22,15 @@ pub(crate) struct Ready {
     pub(super) artifact_bytes: Option<u64>,
 }
 
+impl Ready {
+    /// Digest of its image or artifact.
+    pub(super) fn digest(&self) -> Option<&String> {
+        let artifact = self.built.artifact.as_ref();
+        let digest = artifact.map(|artifact| &artifact.digest);
+        self.image_digest.as_ref().or(digest)
+    }
+}
+
 /// The command of a contender as it is typed where it runs, and those of its probes.
 pub(super) fn resolve(
     contender: &Contender,

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use bakeoff_base::number::as_f64;
+use bakeoff_base::text::counted;
 use bakeoff_model::check::CheckOutcome;
-use bakeoff_model::record::{IntervalRecord, Moment, Outcome, Results, RunRecords};
+use bakeoff_model::record::{Begin, IntervalRecord, Moment, Outcome, Results, RunRecords};
 use bakeoff_model::validity::{FairnessVerdict, Validity};
 
 use super::{AuditFinding, FoundKind};
@@ -13,9 +14,9 @@ use crate::record::evidence_of;
 use crate::rules::UNFAIR_TIME_MAX;
 use crate::work::logs_under_load;
 
-/// Judges every recorded slice and every step of all completed runs again. First what is not
-/// fair enough any more to be ranked, then how verdicts of slices differ, each in the order of the
-/// runs.
+/// Judges every recorded slice and every step of all completed runs again. First cases whose runs
+/// are of several builds, then what is not fair enough any more to be ranked, then how verdicts of
+/// slices differ, these two in the order of the runs.
 #[must_use]
 pub fn results(results: &Results) -> Vec<AuditFinding> {
     let completed = |run: &&RunRecords| {
@@ -29,13 +30,50 @@ pub fn results(results: &Results) -> Vec<AuditFinding> {
             .filter_map(|slices| unfair(run, &slices));
         steps.chain(silent(run))
     });
-    unfair.chain(differences(&runs)).collect()
+    let mixed = several_builds(&runs).into_iter();
+    mixed.chain(unfair).chain(differences(&runs)).collect()
+}
+
+/// Cases of which one sample is of several programs.
+fn several_builds(runs: &[&RunRecords]) -> Vec<AuditFinding> {
+    // A run that was made again is in the sample with its last attempt alone.
+    let last: BTreeMap<&str, &RunRecords> = runs
+        .iter()
+        .map(|run| (run.begin.run.id.as_str(), *run))
+        .collect();
+    let mut cases: BTreeMap<String, BTreeMap<&str, usize>> = BTreeMap::new();
+    for begin in last.into_values().map(|run| &run.begin) {
+        if let Some(digest) = &begin.artifact_digest {
+            let builds = cases.entry(case(begin)).or_default();
+            *builds.entry(digest).or_default() += 1;
+        }
+    }
+    let several = cases.into_iter().filter(|(_, builds)| builds.len() > 1);
+    let found = several.map(|(subject, builds)| {
+        let each = builds
+            .iter()
+            .map(|(digest, runs)| format!("{} of {digest}", counted(*runs as u64, "run")));
+        AuditFinding {
+            kind: FoundKind::UnfairButRanked,
+            subject,
+            sentence: format!(
+                "one sample of {} builds: {}",
+                builds.len(),
+                each.collect::<Vec<_>>().join(", ")
+            ),
+        }
+    });
+    found.collect()
+}
+
+fn case(begin: &Begin) -> String {
+    let planned = &begin.run;
+    format!("{}, {}", planned.benchmark, planned.case_label())
 }
 
 fn subject(run: &RunRecords) -> String {
-    let planned = &run.begin.run;
-    let (benchmark, case) = (&planned.benchmark, planned.case_label());
-    format!("{benchmark}, {case}, run {}", planned.repetition_text())
+    let (case, run) = (case(&run.begin), run.begin.run.repetition_text());
+    format!("{case}, run {run}")
 }
 
 /// The slices of each step, in order.
@@ -104,9 +142,7 @@ fn differences(runs: &[&RunRecords]) -> Vec<AuditFinding> {
         if then == verdict {
             continue;
         }
-        let planned = &run.begin.run;
-        let case = format!("{}, {}", planned.benchmark, planned.case_label());
-        let change = (case, slice.connections, then, verdict);
+        let change = (case(&run.begin), slice.connections, then, verdict);
         match changes.iter_mut().find(|(known, ..)| *known == change) {
             Some((_, count, _)) => *count += 1,
             None => {

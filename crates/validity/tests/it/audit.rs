@@ -195,3 +195,36 @@ fn what_was_recorded_as_fair_and_is_not_misleads() {
     }
     assert_eq!(audit::results(&known), []);
 }
+
+#[test]
+fn a_case_is_one_build() {
+    let check = |digests: &[(&str, u32, &str)], expect: &[&str]| {
+        let mut results = recorded(FairnessVerdict::Fair);
+        let first = results.runs.remove(0);
+        for (id, attempt, digest) in digests {
+            let mut run = first.clone();
+            run.begin.run.id = (*id).to_owned();
+            run.begin.attempt = *attempt;
+            run.begin.artifact_digest = (!digest.is_empty()).then(|| (*digest).to_owned());
+            run.intervals.clear();
+            run.idle.clear();
+            results.runs.push(run);
+        }
+        let found = audit::results(&results);
+        let sentences: Vec<&str> = found.iter().map(|one| &*one.sentence).collect();
+        assert_eq!(sentences, expect, "{digests:?}");
+        assert!(found.iter().all(|one| one.kind.misleads()));
+    };
+    check(
+        &[
+            ("r1", 1, "sha256:a"),
+            ("r2", 1, "sha256:b"),
+            ("r3", 1, "sha256:b"),
+        ],
+        &["one sample of 2 builds: 1 run of sha256:a, 2 runs of sha256:b"],
+    );
+    check(&[("r1", 1, "sha256:a"), ("r2", 1, "sha256:a")], &[]);
+    // What was made again is not in the sample.
+    check(&[("r1", 1, "sha256:a"), ("r1", 2, "sha256:b")], &[]);
+    check(&[("r1", 1, ""), ("r2", 1, "sha256:b")], &[]);
+}
