@@ -1,43 +1,49 @@
-//! Which contenders of a set still got faster in a measured step, held against the others: the one
-//! finding that takes the records of several runs.
+//! Which contenders of a set still got faster in a measured step, held against the others: from
+//! when on a set was warm, in hindsight, and the one finding that takes the records of several runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use bakeoff_model::load::LoadInterval;
 use bakeoff_validity::RiseInTurns;
 
-use super::benchmark::{BenchmarkData, StepData};
+use super::benchmark::{BenchmarkData, RunData, StepData};
 use super::groups::{self, SetKey};
 use super::validity;
+
+/// At most this many eighths of the blocks are left out at the start of a step: of fewer than half
+/// of them noise would hide what still rises.
+const EIGHTHS_MAX: usize = 4;
 
 /// Requests for each second of CPU time, by block.
 type Efficiency = BTreeMap<u64, f64>;
 
-/// Judges the steps of contenders that got faster once more, with that. The blocks of the sets that
-/// count must be known.
+/// Leaves the blocks out in which a contender still got faster, from the first one on, and judges
+/// the steps once more whose contenders got faster to the end. The blocks of the sets that count
+/// must be known.
 pub(super) fn judge(benchmark: &mut BenchmarkData<'_>) {
-    let mut sets: BTreeMap<(SetKey, usize), Vec<Efficiency>> = BTreeMap::new();
-    for run in benchmark.cases.iter().flat_map(|case| &case.runs) {
-        for step in &run.steps {
-            // One that broke off, or whose number is invalid, must not take blocks from the others.
-            let has_say = run.completed() && validity::unranked(&step.validity).is_none();
-            let own = if has_say {
-                efficiency(step)
-            } else {
-                Efficiency::new()
-            };
-            let place = (groups::place(run), step.index);
-            sets.entry(place).or_default().push(own);
-        }
+    let mut sets: BTreeMap<(SetKey, usize), Vec<Member>> = BTreeMap::new();
+    for (run, step) in runs_with_steps(benchmark) {
+        let place = (groups::place(run), step.index);
+        sets.entry(place).or_default().push(Member::of(run, step));
     }
     // In the same order.
     let mut places: BTreeMap<(SetKey, usize), usize> = BTreeMap::new();
+    let flat: BTreeMap<(SetKey, usize), Option<u64>> = sets
+        .iter()
+        .map(|(place, set)| (*place, flat_from(set)))
+        .collect();
     for run in benchmark.cases.iter_mut().flat_map(|case| &mut case.runs) {
         let set = groups::place(run);
         for step in &mut run.steps {
             let place = (set, step.index);
             let own = places.entry(place).or_default();
-            let rise = sets.get(&place).and_then(|set| rise(step, set, *own));
+            let rise = match flat[&place] {
+                Some(first) => {
+                    step.kept.retain(|turn| turn.block >= first);
+                    None
+                }
+                None => rise(&sets[&place], *own, 0),
+            };
             *own += 1;
             if rise.is_some() {
                 let begin = &run.records.begin;
@@ -45,6 +51,45 @@ pub(super) fn judge(benchmark: &mut BenchmarkData<'_>) {
             }
         }
     }
+}
+
+fn runs_with_steps<'s, 'a>(
+    benchmark: &'s BenchmarkData<'a>,
+) -> impl Iterator<Item = (&'s RunData<'a>, &'s StepData<'a>)> {
+    let runs = benchmark.cases.iter().flat_map(|case| &case.runs);
+    runs.flat_map(|run| run.steps.iter().map(move |step| (run, step)))
+}
+
+/// The step of a contender in its set.
+struct Member<'a> {
+    /// Of one that broke off, or whose number is invalid, nothing: it must not take blocks from the
+    /// others.
+    efficiency: Efficiency,
+    slices: Vec<&'a LoadInterval>,
+}
+
+impl<'a> Member<'a> {
+    fn of(run: &RunData<'_>, step: &StepData<'a>) -> Self {
+        let has_say = run.completed() && validity::unranked(&step.validity).is_none();
+        Self {
+            efficiency: if has_say {
+                efficiency(step)
+            } else {
+                Efficiency::new()
+            },
+            slices: step.slices.iter().map(|slice| &slice.load).collect(),
+        }
+    }
+}
+
+/// The first block from which on no contender of a set gets faster: the first one, or that behind
+/// so many eighths of them. `None` if they do to the end.
+fn flat_from(set: &[Member<'_>]) -> Option<u64> {
+    let blocks: Vec<u64> = common(set).into_iter().collect();
+    let is_flat = |first: &u64| (0..set.len()).all(|own| rise(set, own, *first).is_none());
+    let starts = (0..=EIGHTHS_MAX).map(|eighths| blocks.get(blocks.len() * eighths / 8));
+    let found = starts.flatten().find(|first| is_flat(first)).copied();
+    found.or_else(|| blocks.is_empty().then_some(0))
 }
 
 /// That of the turns that count; empty where CPU time was not read turn by turn.
@@ -55,20 +100,27 @@ fn efficiency(step: &StepData<'_>) -> Efficiency {
         .collect()
 }
 
-/// How a contender of a set got faster over a step.
-fn rise(step: &StepData<'_>, set: &[Efficiency], own: usize) -> Option<RiseInTurns> {
-    let played = set.iter().filter(|one| !one.is_empty());
-    let common = played
-        .map(|one| one.keys().copied().collect::<BTreeSet<u64>>())
-        .reduce(|all, next| &all & &next)?;
-    let of_blocks = |one: &Efficiency| -> Vec<f64> {
-        let blocks = common.iter();
-        blocks.filter_map(|block| one.get(block).copied()).collect()
+/// The blocks that all contenders of a set have.
+fn common(set: &[Member<'_>]) -> BTreeSet<u64> {
+    let played = set.iter().map(|one| &one.efficiency);
+    let played = played.filter(|one| !one.is_empty());
+    let blocks = played.map(|one| one.keys().copied().collect::<BTreeSet<u64>>());
+    blocks.reduce(|all, next| &all & &next).unwrap_or_default()
+}
+
+/// How a contender of a set got faster from this block on.
+fn rise(set: &[Member<'_>], own: usize, first: u64) -> Option<RiseInTurns> {
+    let common = common(set);
+    let of_blocks = |one: &Member<'_>| -> Vec<f64> {
+        let blocks = common.range(first..);
+        blocks
+            .filter_map(|block| one.efficiency.get(block).copied())
+            .collect()
     };
     let others = set.iter().enumerate();
-    let others = others.filter(|(index, one)| *index != own && !one.is_empty());
+    let others = others.filter(|(index, one)| *index != own && !one.efficiency.is_empty());
     let others: Vec<Vec<f64>> = others.map(|(_, one)| of_blocks(one)).collect();
     let others: Vec<&[f64]> = others.iter().map(Vec::as_slice).collect();
-    let slices: Vec<&LoadInterval> = step.slices.iter().map(|slice| &slice.load).collect();
-    RiseInTurns::of(&of_blocks(set.get(own)?), &others, &slices)
+    let own = set.get(own).filter(|one| !one.efficiency.is_empty())?;
+    RiseInTurns::of(&of_blocks(own), &others, &own.slices)
 }

@@ -6,7 +6,7 @@ use bakeoff_model::conditions::RuntimeKind;
 use bakeoff_model::record::{Begin, IntervalRecord, Unloaded};
 use bakeoff_model::validity::{FairnessVerdict, Finding};
 use bakeoff_stats::{Components, Estimate, Sample};
-use bakeoff_validity::judged_record;
+use bakeoff_validity::{FULL, UNDISTURBED, judged_record};
 
 use super::benchmark::{BenchmarkData, CaseData, RunData, StepData};
 use super::groups::{self, Common, SetKey};
@@ -225,13 +225,6 @@ pub(super) fn keep(benchmark: &mut BenchmarkData<'_>) {
     take_by_cpu_time(benchmark);
 }
 
-/// One turn in this number is undisturbed: these show how much CPU time a contender uses when
-/// nothing else takes it.
-const UNDISTURBED: usize = 5;
-
-/// A contender that uses this share of the CPU that it may use, in undisturbed turns, is CPU-bound.
-const FULL: f64 = 0.97;
-
 /// Where every contender of a step is CPU-bound, its throughput is what it serves in a second of
 /// CPU time, times the CPU time that it uses in a second of an undisturbed turn: that other
 /// processes or the hypervisor had the core is then in no number.
@@ -353,8 +346,14 @@ fn void_reason(begin: &Begin, slice: &IntervalRecord) -> Option<String> {
 /// The sets of a benchmark, and the ratios in them; `None` without a set.
 pub(super) fn sets(benchmark: &BenchmarkData<'_>) -> Option<Sets> {
     let index = shown_step(benchmark)?;
-    let counted = counted_blocks(benchmark);
     let mut played: BTreeMap<SetKey, BTreeSet<u64>> = BTreeMap::new();
+    let mut kept: BTreeMap<SetKey, usize> = BTreeMap::new();
+    for (run, step) in with_numbers(benchmark.cases.iter().chain(&benchmark.control)) {
+        if step.index == index {
+            let kept = kept.entry(groups::place(run)).or_default();
+            *kept = (*kept).max(step.kept.len());
+        }
+    }
     for run in benchmark.cases.iter().flat_map(|case| &case.runs) {
         let steps = run.steps.iter().filter(|step| step.index == index);
         let slices = steps.flat_map(|step| &step.slices);
@@ -372,7 +371,7 @@ pub(super) fn sets(benchmark: &BenchmarkData<'_>) -> Option<Sets> {
         repetition: place.0,
         group: Some(place.1).filter(|group| *group > 0),
         blocks: blocks.len(),
-        kept: counted.get(&(place, index)).map_or(0, BTreeSet::len),
+        kept: kept.get(&place).copied().unwrap_or_default(),
     });
     let began = runs().filter(|run| played_sets.contains(&run.repetition()));
     let began = began.map(|run| (run.repetition(), sittings::began(&run.records.begin)));

@@ -15,12 +15,11 @@ pub const TIME_MIN: Duration = Duration::from_secs(10);
 /// By time slices, the last of that warm-up: ten seconds, or as many more as their noise made
 /// necessary. What rises is how many requests a second of the contender's CPU time serves, against
 /// the load generator's CPU time for them; throughput where CPU time is not metered, or where that
-/// rises significantly. By turns: requests for each second of the contender's CPU time, in the last
-/// quarter of the turns against the quarter before.
+/// rises significantly. By turns: requests for each second of the contender's CPU time, relative to
+/// the median of the other contenders in the same blocks, over the last half of the blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Warmth {
-    /// How much it grew in ten seconds, or from one quarter of the turns to the next; the best
-    /// guess, 0.01 = 1 %.
+    /// How much it grew in ten seconds, or over these turns; the best guess, 0.01 = 1 %.
     pub rise: f64,
     /// The largest growth that the noise does not exclude.
     pub rise_most: f64,

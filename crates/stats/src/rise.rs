@@ -144,6 +144,9 @@ impl Slopes {
 /// Rao, "A Modified Mann-Kendall Trend Test for Autocorrelated Data", Journal of Hydrology 1998).
 /// A host that is slow for some seconds makes such noise.
 fn inflation(left: &[f64]) -> f64 {
+    if left.iter().all(|value| Some(value) == left.first()) {
+        return 1.0;
+    }
     let mut order: Vec<usize> = (0..left.len()).collect();
     order.sort_by(|a, b| left[*a].total_cmp(&left[*b]));
     let middle = (count(left.len()) - 1.0) / 2.0;

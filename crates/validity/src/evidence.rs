@@ -236,7 +236,7 @@ impl Evidence {
             self.turns = self
                 .contender_cpu
                 .known()
-                .and_then(|all| turns(slice.load, *all));
+                .and_then(|all| turns(slice.load, *all, self.contender_cores()));
             let outside = self.contender_cpu.known();
             self.idle = outside
                 .and_then(|all| outside_of_turns(slice.load, *all))
@@ -385,8 +385,7 @@ impl AddAssign<&Evidence> for Evidence {
         self.generator.add(&other.generator);
         self.contender_cpu.add(&other.contender_cpu, Used::add);
         self.turns = self.turns.zip(other.turns).map(|(mut own, other)| {
-            own.in_turns.add(&other.in_turns);
-            own.drain_ns += other.drain_ns;
+            own.add(&other);
             own
         });
         if let Some(other) = &other.idle {

@@ -28,5 +28,6 @@ pub use reading::Reading;
 pub use record::{evidence_of, judge_record, judged_record};
 pub use rising::RiseInTurns;
 pub use rules::{Limit, LimitSide, RULES, Rule};
+pub use turns::{FULL, UNDISTURBED};
 pub use warm_up::{WarmUp, is_warm};
 pub use work::{log_lines_due, logs_under_load};

@@ -16,6 +16,7 @@ use crate::evidence::Evidence;
 use crate::reading::Reading;
 use crate::times::Wait;
 use crate::turns::Used;
+use crate::warm_up::surely_rose;
 use bakeoff_base::number::as_f64;
 
 /// Responses per connection below which that one has none says nothing.
@@ -164,7 +165,12 @@ pub(crate) fn generator_full(evidence: &Evidence) -> Measure {
     Some((busy, Finding::GeneratorFull { busy }))
 }
 
+/// Not of a contender that is CPU-bound: nothing else holds it back then, however much of a cycle
+/// passes in the load generator while other requests wait for the contender.
 pub(crate) fn generator_share(evidence: &Evidence) -> Measure {
+    if evidence.turns.is_some_and(|turns| turns.is_cpu_bound()) {
+        return None;
+    }
     let concurrency = concurrency(evidence)?;
     let turnaround = concurrency.turnaround?;
     let cycle = concurrency.effective + turnaround;
@@ -399,9 +405,10 @@ pub(crate) fn still_rising(evidence: &Evidence) -> Measure {
     surely_rose(&warmth).then_some((rise, finding))
 }
 
-/// Only where it is not known that it rose: otherwise the other finding says so.
+/// Only if it is not known that it rose: otherwise the other finding says so. Next to others what
+/// the noise hides is found in the blocks themselves.
 pub(crate) fn warmth_unknown(evidence: &Evidence) -> Measure {
-    let warmth = evidence.setting.warmth?;
+    let warmth = evidence.setting.warmth.filter(|warmth| !warmth.in_turns)?;
     let rise_most = warmth.rise_most;
     let finding = Finding::WarmthUnknown {
         rise_most,
@@ -410,12 +417,6 @@ pub(crate) fn warmth_unknown(evidence: &Evidence) -> Measure {
     };
     let is_known = surely_rose(&warmth) && warmth.rise > rise::FLAT;
     (!is_known).then_some((rise_most, finding))
-}
-
-/// Whether the noise excludes that it did not rise. Older records do not say; then the best guess
-/// is taken.
-fn surely_rose(warmth: &Warmth) -> bool {
-    warmth.rise_least.is_none_or(|least| least > 0.0)
 }
 
 pub(crate) fn compiling(evidence: &Evidence) -> Measure {

@@ -27,11 +27,7 @@ impl RiseInTurns {
     /// others that became slower, by the load generator's CPU time; and without another contender.
     #[must_use]
     pub fn of(own: &[f64], others: &[&[f64]], slices: &[&LoadInterval]) -> Option<Self> {
-        let to_others = own.iter().enumerate().map(|(block, own)| {
-            let others = others.iter().map(|other| other.get(block).copied());
-            Some(own / median(others.collect::<Option<Vec<f64>>>()?)?)
-        });
-        let found = rise_over(&to_others.collect::<Option<Vec<f64>>>()?, ERRORS)?;
+        let found = rise_over(&to_others(own, others)?, ERRORS)?;
         let to_generator = to_generator(slices)?;
         let is_its_own = to_generator.ln_1p() > found.guess.ln_1p() / 2.0;
         (found.least > 0.0 && is_its_own).then_some(Self {
@@ -40,6 +36,16 @@ impl RiseInTurns {
             blocks: own.len(),
         })
     }
+}
+
+/// Values of a contender, block by block, relative to the median of the others in the same blocks:
+/// what the host does to all of them at a time is not in it. `None` without another contender.
+pub(crate) fn to_others(own: &[f64], others: &[&[f64]]) -> Option<Vec<f64>> {
+    let ratios = own.iter().enumerate().map(|(block, own)| {
+        let others = others.iter().map(|other| other.get(block).copied());
+        Some(own / median(others.collect::<Option<Vec<f64>>>()?)?)
+    });
+    ratios.collect()
 }
 
 /// Growth of the CPU time of the load generator for each second of the contender's: twice the

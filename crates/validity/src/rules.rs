@@ -210,7 +210,8 @@ pub const RULES: &[Rule] = &[
         condition: "turnaround, of a cycle of closed load",
         side: LimitSide::Above,
         limits: &[limit(0.25, "25 %", GeneratorBound)],
-        source: "the rate is too much the generator's own",
+        source: "the rate is too much the generator's own; not judged of a contender that is \
+                 CPU-bound in undisturbed turns",
         measure: measures::generator_share,
     },
     Rule {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use bakeoff_base::number::as_f64;
-use bakeoff_model::load::LoadInterval;
+use bakeoff_model::load::{LoadInterval, TurnCount};
 use bakeoff_model::resource::ResourceSample;
 
 /// Time used of a time that passed, ns.
@@ -27,6 +27,13 @@ impl Used {
     }
 }
 
+/// One turn in this number is undisturbed: these show how much CPU time a contender uses when
+/// nothing else takes it.
+pub const UNDISTURBED: usize = 5;
+
+/// A contender that uses this share of the CPU that it may use, in undisturbed turns, is CPU-bound.
+pub const FULL: f64 = 0.97;
+
 /// CPU time of a contender that takes turns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct TurnsUsed {
@@ -34,13 +41,36 @@ pub(crate) struct TurnsUsed {
     pub(crate) in_turns: Used,
     /// Time at the ends of turns in which no request was sent any more, ns.
     pub(crate) drain_ns: u64,
+    /// Turns whose CPU time was read.
+    pub(crate) read: usize,
+    /// Those of them in which it used all that it may use.
+    pub(crate) full: usize,
 }
 
-/// Divides the CPU time of a slice; `None` without turns. Where it was not read turn by turn, all
-/// of it counts as that of the turns.
-pub(crate) fn turns(load: &LoadInterval, all: Used) -> Option<TurnsUsed> {
+impl TurnsUsed {
+    /// Whether the contender is CPU-bound: it uses all that it may use in undisturbed turns.
+    pub(crate) fn is_cpu_bound(&self) -> bool {
+        self.full > 0 && self.full * UNDISTURBED >= self.read
+    }
+
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.in_turns.add(&other.in_turns);
+        self.drain_ns += other.drain_ns;
+        self.read += other.read;
+        self.full += other.full;
+    }
+}
+
+/// Divides the CPU time of a slice of a contender that may use this number of cores; `None` without
+/// turns. Where it was not read turn by turn, all of it counts as that of the turns.
+pub(crate) fn turns(load: &LoadInterval, all: Used, cores: f64) -> Option<TurnsUsed> {
+    let read = load.turns.iter().filter(|turn| turn.own_cpu_us > 0);
+    let is_full =
+        |turn: &&TurnCount| as_f64(turn.own_cpu_us) >= FULL * cores * as_f64(turn.length_us.max(1));
     (!load.turns.is_empty()).then(|| TurnsUsed {
         drain_ns: drain_ns(load),
+        read: read.clone().count(),
+        full: read.filter(is_full).count(),
         in_turns: Used {
             used_ns: own_ns(load).unwrap_or(all.used_ns),
             wall_ns: load.length_ns(),

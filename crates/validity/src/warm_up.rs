@@ -1,5 +1,6 @@
 //! Whether a contender is warm by now, slice after slice of its warm-up.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use bakeoff_base::number::as_f64;
@@ -7,20 +8,28 @@ use bakeoff_model::cpu_parts::CpuParts;
 use bakeoff_model::load::TurnCount;
 use bakeoff_model::record::IntervalRecord;
 use bakeoff_model::warmth::Warmth;
-use bakeoff_stats::Sample;
 use bakeoff_stats::rise::{EXCLUDED, FLAT, Point, Rise, rise};
+use bakeoff_stats::rise_over;
 
+use crate::rising::to_others;
 use crate::rules::COMPILING_MAX;
 
-/// Fewer turns than this in a quarter of them say nothing.
-const TURNS_MIN: usize = 8;
+/// How sure the limits of a rise are next to others, in standard errors. What still gets faster
+/// unnoticed is found in the blocks that were measured, and left out there.
+const ERRORS: f64 = 2.0;
 
-/// How sure the limits of a rise are, in standard errors, as for slices.
-const ERRORS: f64 = 3.0;
+/// Next to others, compilers are looked at in the last slices: one in this many.
+const COMPILING_PART: usize = 4;
 
 /// Over this much time it is asked whether compilers are at work, s: in single slices they often
 /// are.
 const COMPILING_S: f64 = 5.0;
+
+/// A slice, and a block in it.
+type Block = (u32, u64);
+
+/// How fast a contender was in each block.
+type Speeds = BTreeMap<Block, f64>;
 
 /// A warm-up so far.
 #[derive(Debug, Clone, Default)]
@@ -30,8 +39,9 @@ pub struct WarmUp {
     /// changes makes requests dearer for both, or gives both less time.
     efficiency: Vec<Option<Point>>,
     cpu: Vec<Option<CpuParts>>,
-    /// Of a contender that takes turns, all of them.
-    turns: Vec<TurnCount>,
+    /// Of a contender that takes turns, all of them, with the slice: blocks are counted from 0 each
+    /// time the step is played.
+    turns: Vec<(u32, TurnCount)>,
 }
 
 impl WarmUp {
@@ -54,7 +64,8 @@ impl WarmUp {
         // Of a contender that takes turns, that of its turns: others worked in between.
         let own_ns: u64 = load.turns.iter().map(|turn| turn.own_cpu_us * 1000).sum();
         let used_ns = used_ns.map(|used_ns| if own_ns > 0 { own_ns } else { used_ns });
-        self.turns.extend(load.turns.iter().copied());
+        self.turns
+            .extend(load.turns.iter().map(|turn| (load.slice, *turn)));
         let generator_ns = load.generator_cpu.total_ns();
         let both_ns = used_ns.map(|used_ns| (generator_ns, used_ns));
         let both_ns = both_ns.filter(|(generator_ns, used_ns)| *generator_ns > 0 && *used_ns > 0);
@@ -74,9 +85,6 @@ impl WarmUp {
     /// How warm the contender is at the end of these slices; `None` while they are too few to say.
     #[must_use]
     pub fn warmth(&self) -> Option<Warmth> {
-        if let Some(warmth) = self.in_turns() {
-            return Some(warmth);
-        }
         let rise = self
             .rise_since(self.compiled_until())
             .or_else(|| self.rise_since(0))?;
@@ -91,31 +99,54 @@ impl WarmUp {
         })
     }
 
-    /// By the requests for each second of CPU time in turns, which hardly vary with what else is on
-    /// the host: how much more the contender serves in the last quarter of its turns than in the
-    /// one before. `None` with fewer turns than say that, and where CPU time was not read turn by
-    /// turn.
-    fn in_turns(&self) -> Option<Warmth> {
-        let efficiency = |turn: &TurnCount| {
-            let is_read = turn.requests > 0 && turn.own_cpu_us > 0;
-            is_read.then(|| (as_f64(turn.requests) / as_f64(turn.own_cpu_us)).ln())
-        };
-        let logs: Vec<f64> = self.turns.iter().filter_map(efficiency).collect();
-        let quarter = logs.len() / 4;
-        if quarter < TURNS_MIN || logs.len() * 2 < self.turns.len() {
-            return None;
+    /// How warm the contender is next to `others` of its set, which are loaded in the same blocks:
+    /// whether it still gets faster relative to them, in the last half of the blocks. Without
+    /// another contender, as [`Self::warmth`]. `None` while the blocks are too few to say.
+    #[must_use]
+    pub fn warmth_beside(&self, others: &[&Self]) -> Option<Warmth> {
+        if others.is_empty() {
+            return self.warmth();
         }
-        let before = Sample::new(logs[logs.len() - 2 * quarter..logs.len() - quarter].to_vec())?;
-        let last = Sample::new(logs[logs.len() - quarter..].to_vec())?;
-        let (rise, error) = last.difference(&before)?;
+        let own = self.speeds();
+        let others: Vec<Speeds> = others.iter().map(|one| one.speeds()).collect();
+        let is_common = |block: &&Block| others.iter().all(|other| other.contains_key(block));
+        let common: Vec<Block> = own.keys().filter(is_common).copied().collect();
+        let last = &common[common.len() / 2..];
+        let of_blocks = |speeds: &Speeds| last.iter().map(|block| speeds[block]).collect();
+        let others: Vec<Vec<f64>> = others.iter().map(of_blocks).collect();
+        let others: Vec<&[f64]> = others.iter().map(Vec::as_slice).collect();
+        let own: Vec<f64> = of_blocks(&own);
+        let rise = rise_over(&to_others(&own, &others)?, ERRORS)?;
+        let slices = self.cpu.len();
         Some(Warmth {
-            rise: rise.exp_m1(),
-            rise_most: (rise + ERRORS * error).exp_m1(),
-            rise_least: Some((rise - ERRORS * error).exp_m1()),
-            jit_share: self.jit_share(self.cpu.len().saturating_sub(1)..self.cpu.len()),
-            slices: 2 * quarter,
+            rise: rise.guess,
+            rise_most: rise.most,
+            rise_least: Some(rise.least),
+            jit_share: self.jit_share(slices - slices.div_ceil(COMPILING_PART)..slices),
+            slices: last.len(),
             in_turns: true,
         })
+    }
+
+    /// How fast it was in each block: requests for each second of CPU time, or of its turn where
+    /// CPU time was not read turn by turn.
+    fn speeds(&self) -> Speeds {
+        let is_read = self.turns.iter().any(|(_, turn)| turn.own_cpu_us > 0);
+        let speed = |(slice, turn): &(u32, TurnCount)| {
+            let time_us = if is_read {
+                turn.own_cpu_us
+            } else {
+                turn.length_us
+            };
+            let is_timed = turn.requests > 0 && time_us > 0;
+            is_timed.then(|| {
+                (
+                    (*slice, turn.block),
+                    as_f64(turn.requests) / as_f64(time_us),
+                )
+            })
+        };
+        self.turns.iter().filter_map(speed).collect()
     }
 
     /// By the steadier of the two series, unless throughput rises significantly.
@@ -154,8 +185,19 @@ impl WarmUp {
 }
 
 /// Whether that is warm: it is flat, and next to nothing is compiled, as far as threads were read.
+/// Next to others it is flat unless it is sure that it rises, because a host that varies would keep
+/// them from being flat for ever.
 #[must_use]
 pub fn is_warm(warmth: &Warmth) -> bool {
-    let is_flat = warmth.rise <= FLAT && warmth.rise_most <= EXCLUDED;
+    let is_flat = match warmth.in_turns {
+        true => warmth.rise <= FLAT || !surely_rose(warmth),
+        false => warmth.rise <= FLAT && warmth.rise_most <= EXCLUDED,
+    };
     is_flat && warmth.jit_share.is_none_or(|share| share <= COMPILING_MAX)
+}
+
+/// Whether the noise excludes that it did not rise. Older records do not say; then the best guess
+/// is taken.
+pub(crate) fn surely_rose(warmth: &Warmth) -> bool {
+    warmth.rise_least.is_none_or(|least| least > 0.0)
 }

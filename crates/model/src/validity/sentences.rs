@@ -310,8 +310,8 @@ impl Finding {
                 match in_turns {
                     true => write!(
                         f,
-                        "not warm: it was faster by {rise} in the last quarter of the warm-up's \
-                         turns than in the quarter before"
+                        "not warm: it got faster by {rise} than the others in the last {slices} \
+                         turns of the warm-up"
                     ),
                     false => write!(
                         f,

@@ -263,17 +263,31 @@ impl LoadDriver {
             };
             self.block(on, block, observer).await?;
             loaded += length;
-            let mut all_warm = true;
-            for (account, warm_up) in self.accounts.iter_mut().zip(&warm_ups) {
-                account.warmth = warm_up.warmth();
-                let is_warm = account.warmth.as_ref().is_some_and(is_warm);
-                all_warm &= is_warm || account.lost.is_some();
-            }
+            let all_warm = self.are_warm(&warm_ups);
             let is_over = loaded + length > planned.duration || self.all_lost();
             if is_over || (all_warm && loaded >= planned.shortest()) {
                 return Ok(());
             }
         }
+    }
+
+    /// Whether all contenders that take part are warm by now, each next to the others.
+    fn are_warm(&mut self, warm_ups: &[WarmUp]) -> bool {
+        let lives: Vec<bool> = self.accounts.iter().map(|one| one.lost.is_none()).collect();
+        let mut all_warm = true;
+        for (side, account) in self
+            .accounts
+            .iter_mut()
+            .enumerate()
+            .filter(|one| lives[one.0])
+        {
+            let others = warm_ups.iter().enumerate();
+            let others = others.filter(|(other, _)| *other != side && lives[*other]);
+            let others: Vec<&WarmUp> = others.map(|(_, warm_up)| warm_up).collect();
+            account.warmth = warm_ups[side].warmth_beside(&others);
+            all_warm &= account.warmth.as_ref().is_some_and(is_warm);
+        }
+        all_warm
     }
 
     /// Plays what the load generator plays at a time.

@@ -344,7 +344,12 @@ impl RunningLoad for FakeLoad {
                 slice.end_ns += self.at_ns;
                 self.end_ns = slice.end_ns;
                 if slice.turns.is_empty() || slice.side == 1 {
-                    slice.requests += self.script.faster * (self.begun as u64 - 1);
+                    let more = self.script.faster * (self.begun as u64 - 1);
+                    slice.requests += more;
+                    slice
+                        .turns
+                        .iter_mut()
+                        .for_each(|turn| turn.requests += more);
                 }
             }
             Some(LoadEvent::StepDone { .. }) => self.at_ns = self.end_ns,

@@ -510,8 +510,7 @@ fn a_contender_that_is_not_warm() {
     });
     world.check(
         Degraded,
-        "not warm: it was faster by 2.3 % in the last quarter of the warm-up's turns than in the \
-         quarter before",
+        "not warm: it got faster by 2.3 % than the others in the last 40 turns of the warm-up",
     );
     warmth.rise_least = Some(0.001);
     world.setting.warmth = Some(warmth);

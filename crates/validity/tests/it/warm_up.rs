@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use bakeoff_model::load::CpuTime;
+use bakeoff_model::load::{CpuTime, TurnCount};
 use bakeoff_model::record::IntervalRecord;
 use bakeoff_model::resource::{ResourceSample, ThreadGroup};
 use bakeoff_model::warmth::{SLICES_MIN, TIME_MIN};
@@ -126,4 +126,52 @@ fn too_little_says_nothing() {
     assert!(warm_up(&[(5000, 0.0); 10]).warmth().is_some());
     assert_eq!(SLICES_MIN as usize, bakeoff_stats::rise::POINTS_MIN);
     assert_eq!(TIME_MIN.as_secs_f64(), bakeoff_stats::rise::TIME_MIN_S);
+}
+
+/// A contender of a set: slices of a second with ten turns each, and the requests of each turn.
+fn in_turns(requests: impl Fn(u64) -> u64, seconds: u64) -> WarmUp {
+    let mut warm_up = WarmUp::default();
+    for second in 0..seconds {
+        let mut load = World::good(8).load;
+        (load.start_ns, load.end_ns) = (second * SECOND, (second + 1) * SECOND);
+        load.slice = u32::try_from(second).unwrap();
+        let turn = |block: u64| TurnCount {
+            // The step is played again every second.
+            block,
+            length_us: 50_000,
+            requests: requests(10 * second + block),
+            own_cpu_us: 50_000,
+            ..TurnCount::default()
+        };
+        load.turns = (0..10).map(turn).collect();
+        warm_up.add(&IntervalRecord {
+            connections: 8,
+            warm_up: true,
+            load,
+            ..IntervalRecord::default()
+        });
+    }
+    warm_up
+}
+
+/// Noise of up to 20 %, which differs between contenders.
+fn noisy(level: u64, turn: u64, number: u64) -> u64 {
+    level + level * (turn * (7 + 4 * number) % 11) / 50
+}
+
+#[test]
+fn next_to_others_it_is_warm_unless_it_gets_faster_than_they_do() {
+    // The host becomes faster by half and slower again, for all of them.
+    let host = |turn: u64| 1000 + 50 * (turn % 10).min(10 - turn % 10);
+    let flat = |number: u64| in_turns(move |turn| noisy(host(turn), turn, number), 6);
+    let (one, other, third) = (flat(0), flat(1), flat(2));
+    let warmth = one.warmth_beside(&[&other, &third]).unwrap();
+    assert!(is_warm(&warmth) && warmth.in_turns, "{warmth:?}");
+    let rising = in_turns(|turn| noisy(host(turn) * (20 + turn) / 40, turn, 0), 6);
+    let warmth = rising.warmth_beside(&[&other, &third]).unwrap();
+    assert!(!is_warm(&warmth) && warmth.rise > 0.1, "{warmth:?}");
+    // The others fall behind it, and are warm.
+    let warmth = one.warmth_beside(&[&rising, &third]).unwrap();
+    assert!(is_warm(&warmth), "{warmth:?}");
+    assert_eq!(one.warmth_beside(&[]), None, "six seconds, alone");
 }
