@@ -15,7 +15,7 @@ use bakeoff_stats::{
     self as stats, Better, Budget, Criteria, LevelShift, Sample, against_bounds, compare,
 };
 
-use crate::duel::{self, Duel, DuelRuns, DuelService, ServiceSource, Unprepared};
+use crate::duel::{self, Duel, DuelRuns, DuelService, ServiceSource, SuitePlace, Unprepared};
 use crate::event::Event;
 use crate::hint::hinted;
 use crate::revision::{Tree, trees_folder};
@@ -301,7 +301,7 @@ impl<'a, 'w> Search<'a, 'w> {
         let suite = folder.join("suite");
         let duel = self.duel(positions, runs);
         let agreed = tokio::select! {
-            agreed = duel::prepare(&duel, &suite) => agreed?,
+            agreed = duel::prepare(&duel, SuitePlace::InResults(&suite)) => agreed?,
             () = (self.audience.interruption)() => return Err(anyhow::Error::from(Stopped).into()),
         };
         let order = duel::session(

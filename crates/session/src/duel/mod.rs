@@ -8,6 +8,7 @@ mod definition;
 mod deployment;
 mod dry_run;
 mod files;
+mod near_paths;
 
 use std::path::{Path, PathBuf};
 
@@ -32,6 +33,7 @@ pub use definition::{
 pub(crate) use files::{
     SuiteText, contender_file, dependency_table, duration_text, toml_text, write,
 };
+pub(crate) use near_paths::near;
 
 /// The result of asking all sides before the measurement.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,6 +46,15 @@ pub struct Agreement {
     pub no_turns: Option<String>,
     /// Their runtime.
     pub runtime: RuntimeKind,
+}
+
+/// The place of a duel's suite.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SuitePlace<'p> {
+    /// A folder among results, which may be moved: paths in it are absolute.
+    InResults(&'p Path),
+    /// A folder that the user keeps: paths in it are relative inside of its repository.
+    Kept(&'p Path),
 }
 
 /// Why there is nothing to measure.
@@ -148,6 +159,17 @@ impl Asked {
         })
     }
 
+    /// Returns the duel whose suite is kept in this folder.
+    fn kept(&self, folder: &Path) -> Duel {
+        let duel = &self.duel;
+        let (sides, dependencies) = near(folder, &duel.workdir, &duel.sides, &duel.dependencies);
+        Duel {
+            sides,
+            dependencies,
+            ..duel.clone()
+        }
+    }
+
     /// Returns the suite of a duel like this one, with other limits or load.
     pub(crate) fn suite(&self, duel: &Duel) -> SuiteText {
         let no_turns = self.no_turns.as_deref().map(whole_runs::sentence);
@@ -161,7 +183,8 @@ impl Asked {
 ///
 /// # Errors
 /// The services are at fault, or the folder holds a suite already.
-pub async fn prepare(duel: &Duel, folder: &Path) -> Result<Agreement, Unprepared> {
+pub async fn prepare(duel: &Duel, place: SuitePlace<'_>) -> Result<Agreement, Unprepared> {
+    let (SuitePlace::InResults(folder) | SuitePlace::Kept(folder)) = place;
     if folder.join("suite.toml").exists() {
         return Err(hinted(
             format_args!("{}: holds a suite already", folder.display()),
@@ -173,7 +196,10 @@ pub async fn prepare(duel: &Duel, folder: &Path) -> Result<Agreement, Unprepared
         .into());
     }
     let asked = Asked::ask(duel).await?;
-    let suite = asked.suite(&asked.duel);
+    let suite = match place {
+        SuitePlace::InResults(_) => asked.suite(&asked.duel),
+        SuitePlace::Kept(folder) => asked.suite(&asked.kept(folder)),
+    };
     // Found now and not by the session: its reader has never seen the files.
     files::parsed(&suite, &asked.duel.workdir)?;
     files::write(&suite, folder)?;

@@ -15,7 +15,7 @@ use bakeoff_runtime::http;
 use serde_json::{Map, Value, json};
 
 use crate::duel::{
-    DuelService, ServiceSource, compose, contender_file, dependency_table, toml_text,
+    DuelService, ServiceSource, compose, contender_file, dependency_table, near, toml_text,
 };
 use crate::hint::hinted;
 use crate::store::suite_folder;
@@ -110,6 +110,12 @@ pub fn write(init: &Init, folder: &Path) -> anyhow::Result<()> {
         ));
     }
     let workdir = std::env::current_dir().context("this folder is gone")?;
+    let (sides, dependencies) = near(folder, &workdir, &init.sides, &init.dependencies);
+    let init = &Init {
+        sides,
+        dependencies,
+        ..init.clone()
+    };
     let files = match &init.origin {
         Origin::Template => template_files(init, folder),
         Origin::Described(described) => described_files(init, described, folder, &workdir)?,

@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use bakeoff_model::suite::Limits;
 use bakeoff_session::clock;
-use bakeoff_session::duel::{self, Agreement, Duel, DuelRuns, ServiceSource, Unprepared};
+use bakeoff_session::duel::{
+    self, Agreement, Duel, DuelRuns, ServiceSource, SuitePlace, Unprepared,
+};
 use bakeoff_session::entry::run as run_session;
 use bakeoff_session::options::SessionOptions;
 use bakeoff_session::session::Audience;
@@ -86,7 +88,11 @@ async fn agree(args: &DuelArgs, wanted: &Duel, suite: &Path) -> Result<Agreement
         say(&format!("note: {note}"));
     }
     say(&format!("asking each twice: {}", wanted.asked()));
-    let agreement = duel::prepare(wanted, suite).await?;
+    let place = match args.save {
+        Some(_) => SuitePlace::Kept(suite),
+        None => SuitePlace::InResults(suite),
+    };
+    let agreement = duel::prepare(wanted, place).await?;
     for note in &agreement.notes {
         say(&format!("note: {note}"));
     }
