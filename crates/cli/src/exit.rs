@@ -4,6 +4,7 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 use bakeoff_base::problem::Problem;
+use bakeoff_session::baseline::NothingToCompare;
 
 /// Everything asked for was done.
 pub(crate) const DONE: u8 = 0;
@@ -35,7 +36,12 @@ pub(crate) fn code(result: anyhow::Result<u8>) -> ExitCode {
         Err(error) if is_broken_pipe(&error) => ExitCode::from(DONE),
         Err(error) => {
             show(&error);
-            ExitCode::from(ERROR)
+            let status = if error.is::<NothingToCompare>() {
+                CHECK_FAILED
+            } else {
+                ERROR
+            };
+            ExitCode::from(status)
         }
     }
 }

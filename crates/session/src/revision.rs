@@ -68,6 +68,20 @@ impl Tree {
         self.folder.path().join("files")
     }
 
+    /// Whether the commit has a file that is at this path among the repository's own files.
+    pub(crate) fn has(&self, path: &Path) -> bool {
+        let path = path.canonicalize();
+        let inside = path.as_ref().map(|path| path.strip_prefix(&self.top));
+        matches!(inside, Ok(Ok(inside)) if self.files().join(inside).is_file())
+    }
+
+    /// Whether the repository's own files are those of the commit. Files that it does not know are
+    /// not looked at: they are outputs more often than sources.
+    pub(crate) fn is_unchanged(&self) -> bool {
+        let changed = output(git(&self.top, &["diff", "--name-only", &self.commit, "--"]));
+        matches!(changed, Ok(Ok(names)) if names.is_empty())
+    }
+
     fn write(&self) -> anyhow::Result<()> {
         let files = self.files();
         fs::create_dir(&files)?;

@@ -214,10 +214,16 @@ async fn play(
     let options = testbed_options(session, &contenders, placement.cores, results)?;
     let program = std::env::current_exe().context("cannot find this program's own file")?;
     let mut testbed = Testbed::prepare(folder, options, observers).await?;
-    if let Err(error) = remaining::same_builds(results, pending, |name| testbed.digest(name)) {
+    let same = remaining::same_builds(results, pending, |name| testbed.digest(name));
+    let compared = same.and_then(|()| match base {
+        Some(base) => base.leave_out_unchanged(&testbed, session, observers),
+        None => Ok(()),
+    });
+    if let Err(error) = compared {
         testbed.close().await;
         return Err(error);
     }
+    let pending = still_planned(&session.plan, pending);
     testbed.measure_generator(&program, observers).await?;
     testbed.measure_core_sharing(observers).await?;
     let generator = testbed.generator(program);
@@ -236,7 +242,7 @@ async fn play(
         sitting,
     };
     let decide = |plan: &Plan, asked: RunsUntil| decision(plan, asked, base, results);
-    let mut played = pilot::play(&driver, session, pending, &decide, observers).await;
+    let mut played = pilot::play(&driver, session, &pending, &decide, observers).await;
     if let (Ok(made), Some(_)) = (&played, base) {
         played = replacement::play(&driver, session, results, *made, observers).await;
     }
@@ -270,6 +276,12 @@ fn testbed_options(
         session: session.options.clone(),
         logs: make_inside(results, "logs")?,
     })
+}
+
+/// The runs that are left when contenders were taken out of the plan.
+fn still_planned(plan: &Plan, pending: &[PendingRun]) -> Vec<PendingRun> {
+    let is_left = |one: &&PendingRun| plan.runs.contains(&one.run);
+    pending.iter().filter(is_left).cloned().collect()
 }
 
 /// How many runs there are, as far as the records of a results folder decide it.

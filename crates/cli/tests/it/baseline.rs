@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use quick_junit::Report;
 use serde_json::Value;
 
-use crate::world::{Ran, World, git_in};
+use crate::world::{Ran, World, git_in, program};
 
 /// Short sets of whatever the profile says.
 const TURNS: &str = r#"
@@ -136,8 +136,20 @@ fn a_head_that_fails_more_requests_than_allowed_is_caught_also_after_a_kill() {
     );
 }
 
-/// A host on which much else runs, as other tests, may void every block; then there is no number
-/// that a condition could be about.
+/// Runs a session whose condition must be decided. A host on which much else runs, as other tests,
+/// may void every block, or make intervals wide: `None` then, with a printed note.
+fn decided(world: &World, arguments: &str) -> Option<Ran> {
+    for _ in 0..3 {
+        let _ = fs::remove_dir_all(world.out());
+        let ran = run(world, &format!("{arguments} --out OUT"));
+        if !ran.stdout.contains("undecided") {
+            return Some(ran);
+        }
+    }
+    announce("a slow-down: this host is too busy");
+    None
+}
+
 #[test]
 fn three_times_the_work_is_caught() {
     let Some(world) = world() else { return };
@@ -146,27 +158,83 @@ fn three_times_the_work_is_caught() {
     change(&world, "30000", "90000");
     commit(&world, "Three times the work");
     let arguments = "run SUITE --profile turns --runs 3 --baseline HEAD~1 --fail-if slower>20%";
-    for attempt in 1..=5 {
-        let ran = run(&world, &format!("{arguments} --out out-{attempt}"));
-        if ran.stdout.contains("undecided") {
-            let lost = ["lost for all contenders", "no block of its sets counts"];
-            let lost = lost.iter().any(|text| ran.stdout.contains(text));
-            assert!(lost, "{ran:#?}");
-            continue;
-        }
-        ran.check(
-            3,
-            &[
-                "slower than its base (95 %: ",
-                "significantly more than 20 %",
-            ],
-        );
-        let junit = world.read(&format!("out-{attempt}/ci/junit.xml"));
-        let report = Report::deserialize_from_str(&junit).unwrap();
-        assert_eq!((report.tests, report.failures), (2, 1));
+    let Some(ran) = decided(&world, arguments) else {
         return;
+    };
+    ran.check(
+        3,
+        &[
+            "slower than its base (95 %: ",
+            "significantly more than 20 %",
+        ],
+    );
+    assert_eq!((junit(&world).tests, junit(&world).failures), (2, 1));
+}
+
+#[test]
+fn what_is_one_program_on_both_sides_is_left_out_or_refused() {
+    let Some(world) = world() else { return };
+    let file = "contenders/good/contender.toml";
+    let text = fs::read_to_string(world.path().join(file)).unwrap();
+    let other = text.replace("name = \"good\"", "name = \"other\"");
+    world.write("contenders/other/contender.toml", &other);
+    commit(&world, "Two contenders");
+    let arguments = "run SUITE --profile turns --runs 1 --baseline HEAD --fail-if errors>1%";
+    run(&world, &format!("{arguments} --out OUT")).check(
+        2,
+        &[
+            "nothing to compare: good has the same sources on both sides; other has the same",
+            "hint: name a revision before the change with --baseline",
+        ],
+    );
+    assert!(!world.out().exists());
+    change(&world, "[env]", "[env]\nBURN = \"1\"");
+    let left_out =
+        "nothing to compare, base and head are the same program: it has the same sources";
+    run(&world, &format!("{arguments} --out OUT")).check(
+        0,
+        &[
+            &format!("other: skipped: {left_out}"),
+            "passed: the condition does not hold",
+        ],
+    );
+    let session: Value = serde_json::from_str(&world.read("out/session.json")).unwrap();
+    assert_eq!(session["plan"]["runs"].as_array().unwrap().len(), 2);
+    let summary = world.read("out/ci/summary.md");
+    assert!(summary.contains(left_out), "{summary}");
+
+    // One folder, and one file, of both sides.
+    git(
+        &world,
+        &["rm", "-r", "--quiet", "--force", "suite/contenders/other"],
+    );
+    let service = |workdir: &str, run: &str| {
+        format!(
+            "[contender]\nname = \"good\"\ndescribe = \"A script.\"\nworkdir = \"{workdir}\"\n\
+             run = [\"sh\", \"{run}\"]\n"
+        )
+    };
+    let script = format!("MODE=good exec {}\n", program().display());
+    world.write("serve.sh", &script);
+    let folder = world.path().canonicalize().unwrap();
+    let folder = folder.display().to_string();
+    let absolute = format!("{folder}/serve.sh");
+    let cases = [
+        (
+            folder.as_str(),
+            "serve.sh",
+            "in the same folder",
+            "give `workdir` relative to the suite",
+        ),
+        ("../..", &absolute, "the same file", "relative to `workdir`"),
+    ];
+    for (workdir, script, same, hint) in cases {
+        world.write(file, &service(workdir, script));
+        commit(&world, "Another definition");
+        let ran = run(&world, &format!("{arguments} --out refused"));
+        let expect = format!("good starts {same} on both sides ({folder}");
+        ran.check(2, &[&expect, "so base and head are the same program", hint]);
     }
-    announce("a slow-down: this host is too busy for a single block");
 }
 
 #[test]
@@ -182,6 +250,8 @@ fn what_has_not_changed_passes_in_a_folder_and_with_more_steps_than_one() {
         .args([world.path(), top(&world).join("before")])
         .status();
     assert!(copied.unwrap().success());
+    // With the same sources it would be the same program.
+    change(&world, "Behaves as its name says", "Does as its name says");
     let new = fs::read_to_string(world.path().join("contenders/good/contender.toml")).unwrap();
     let new = new.replace("name = \"good\"", "name = \"new\"");
     world.write("contenders/new/contender.toml", &new);

@@ -59,6 +59,8 @@ pub struct BuildOptions {
 /// A contender that is built.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Built {
+    /// Digest of everything that went into the build; `None` where nothing of its folder is used.
+    pub input: Option<String>,
     /// The artifact; `None` where there is nothing to build.
     pub artifact: Option<Artifact>,
     /// Where it runs: the copy of its folder, in which it was built, unless it names another.
@@ -329,12 +331,13 @@ impl<'a> Job<'a> {
         let artifact = self.artifact()?;
         let digest = artifact.as_ref().map(|artifact| artifact.digest.clone());
         let receipt = Receipt {
-            input,
+            input: input.clone(),
             artifact: digest.unwrap_or_default(),
         };
         self.write("receipt.json", &receipt)
             .map_err(|error| self.broken(&self.place, &error))?;
         Ok(Built {
+            input: Some(input),
             version: version(self.contender, &self.tree(), artifact.as_ref(), tools).await,
             artifact,
             workdir: workdir(self.contender, self.source).unwrap_or_else(|| self.tree()),

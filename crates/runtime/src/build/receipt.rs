@@ -31,6 +31,7 @@ pub(super) async fn unbuilt(
 ) -> Built {
     let workdir = workdir(contender, folder).unwrap_or_default();
     Built {
+        input: None,
         version: version(contender, &workdir, None, tools).await,
         artifact: None,
         workdir,

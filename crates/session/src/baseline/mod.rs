@@ -7,20 +7,25 @@
 pub(crate) mod replacement;
 mod turns;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use bakeoff_base::problem::Problem;
 use bakeoff_base::text::counted;
 use bakeoff_model::baseline::{Baseline, Condition, ConditionMetric, base_name, head_name};
 use bakeoff_model::conditions::RuntimeKind;
 use bakeoff_model::plan::{ChosenCase, Plan, PlanOptions, PlannedRun, matches};
 use bakeoff_model::suite::{BenchmarkKind, Contender};
 
+use crate::event::{Event, Observer};
 use crate::hint::hinted;
 use crate::revision::Tree;
 use crate::selection;
+use crate::store::session_file::SessionFile;
 use crate::store::suite_folder::{self, SuiteFolder};
+use crate::testbed::Testbed;
 
 /// The baseline of a session.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,6 +41,18 @@ pub struct BaselineRequest {
     pub within: Option<Duration>,
 }
 
+/// There was nothing that could be compared: the context of an error with the reasons.
+#[derive(Debug)]
+pub struct NothingToCompare;
+
+impl fmt::Display for NothingToCompare {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("nothing to compare")
+    }
+}
+
+impl std::error::Error for NothingToCompare {}
+
 /// The contenders as they were. Their files are there as long as this lives.
 #[derive(Debug)]
 pub(crate) struct Base {
@@ -49,7 +66,7 @@ pub(crate) struct Base {
     /// The time that was asked for.
     within: Option<Duration>,
     /// Holds the files of a revision.
-    _tree: Option<Tree>,
+    tree: Option<Tree>,
 }
 
 impl Base {
@@ -105,7 +122,7 @@ impl Base {
             notes,
             folder,
             within: None,
-            _tree: tree,
+            tree,
         })
     }
 
@@ -174,6 +191,34 @@ impl Base {
         Ok(left_out)
     }
 
+    /// Takes contenders out of a session that are the same program as their base. Where sets are
+    /// played in groups all are measured: one of them may be what the groups are compared through.
+    ///
+    /// # Errors
+    /// All of them are.
+    pub(crate) fn leave_out_unchanged(
+        &self,
+        testbed: &Testbed,
+        session: &mut SessionFile,
+        observer: &mut dyn Observer,
+    ) -> anyhow::Result<()> {
+        let same = testbed.same_programs(self.tree.as_ref());
+        let runs = session.plan.runs.iter();
+        let mut heads = runs.filter(|run| head_name(&run.contender).is_none());
+        if heads.all(|run| same.contains_key(&run.contender)) {
+            return Err(nothing_differs(&same));
+        }
+        if session.plan.groups().is_some() {
+            return Ok(());
+        }
+        for (contender, why) in same {
+            let why = format!("nothing to compare, base and head are the same program: it {why}");
+            session.leave_out(&contender, &why);
+            observer.observe(&Event::Skipped { contender, why })?;
+        }
+        Ok(())
+    }
+
     /// Head and base of every case that both have.
     fn paired(
         &self,
@@ -217,6 +262,19 @@ impl Base {
         left_out.dedup();
         cases
     }
+}
+
+/// The error of a session in which every head is the same program as its base.
+fn nothing_differs(same: &BTreeMap<String, Problem>) -> anyhow::Error {
+    let sentences = same.iter().map(|(name, why)| format!("{name} {why}"));
+    let sentences: Vec<String> = sentences.collect();
+    let hints: BTreeSet<&String> = same.values().flat_map(Problem::hints).collect();
+    let problem = Problem::new(format_args!(
+        "{}, so base and head are the same program",
+        sentences.join("; ")
+    ));
+    let problem = problem.with_hints(hints.into_iter().cloned());
+    anyhow::Error::new(problem).context(NothingToCompare)
 }
 
 fn count(pairs: usize) -> u32 {

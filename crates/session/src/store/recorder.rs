@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use bakeoff_model::record::{self, EndRecord, Outcome, Record};
-use bakeoff_model::run_count::RunsDecision;
 
 use super::file::{explain, is_plain_name, make_inside, read_regular, write_whole};
 use super::locked_folder::LockedFolder;
@@ -137,13 +136,13 @@ impl Recorder {
         Ok(())
     }
 
-    /// Keeps how many runs are made: in the file either before or after it, so that a
-    /// session that is killed here decides again by the same records, or has decided.
-    fn decide(&self, decision: &RunsDecision) -> anyhow::Result<()> {
+    /// Keeps which runs are made: in the file either before or after it, so that a session that is
+    /// killed here decides again by the same records, or has decided.
+    fn change(&self, change: impl FnOnce(&mut SessionFile)) -> anyhow::Result<()> {
         let path = self.folder.path().join(SessionFile::NAME);
         let text = read_regular(&path).with_context(|| format!("{}", path.display()))?;
         let mut session: SessionFile = serde_json::from_str(&text)?;
-        session.decide(decision);
+        change(&mut session);
         let text = serde_json::to_string_pretty(&session)?;
         write_whole(&path, text.as_bytes())
     }
@@ -175,7 +174,10 @@ impl Observer for Recorder {
                 Ok(())
             }
             Event::Recorded { record } => self.append(record),
-            Event::RunsDecided { decision, .. } => self.decide(decision),
+            Event::RunsDecided { decision, .. } => self.change(|session| session.decide(decision)),
+            Event::Skipped { contender, why } => {
+                self.change(|session| session.leave_out(contender, why))
+            }
             _ => Ok(()),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use bakeoff_model::baseline::Baseline;
+use bakeoff_model::baseline::{Baseline, base_name};
 use bakeoff_model::plan::Plan;
 use bakeoff_model::record::Qualification;
 use bakeoff_model::run_count::RunsDecision;
@@ -42,6 +42,14 @@ pub struct SessionFile {
 impl SessionFile {
     /// The file's name in a results folder.
     pub const NAME: &str = "session.json";
+
+    /// Takes head and base of a contender out, of which there is nothing to compare.
+    pub(crate) fn leave_out(&mut self, contender: &str, why: &str) {
+        let base = base_name(contender);
+        let is_other = |name: &String| name != contender && *name != base;
+        self.plan.runs.retain(|run| is_other(&run.contender));
+        self.skipped.push(format!("{contender}: {why}"));
+    }
 
     /// Takes a decision: the runs that it leaves are the plan, and nothing is decided any
     /// more.

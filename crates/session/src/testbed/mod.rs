@@ -14,6 +14,7 @@ mod dependencies;
 pub mod images;
 pub mod load_generator;
 mod platform;
+mod same_program;
 pub mod this_host;
 mod tls;
 
