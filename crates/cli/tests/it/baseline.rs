@@ -171,6 +171,74 @@ fn three_times_the_work_is_caught() {
     assert_eq!((junit(&world).tests, junit(&world).failures), (2, 1));
 }
 
+/// The service is a script next to the suites that `init` and `duel --save` write, in three
+/// commits: as it was, in other words, and with five times the work.
+#[test]
+fn written_suites_find_the_service_of_each_commit() {
+    if !rustix::process::geteuid().is_root() {
+        return announce("baselines of written suites: turns take root");
+    }
+    let world = World::new(&[]);
+    let (port, program) = (world.port(), program().display().to_string());
+    let write = |file: &str, text: &str| fs::write(top(&world).join(file), text).unwrap();
+    let service = |words: &str, burn: u32| {
+        let text = format!("# {words}\nMODE=good BURN={burn} exec {program}\n");
+        write("serve.sh", &text);
+    };
+    let commit = |message: &str| {
+        git(&world, &["add", "serve.sh", "bench", "kept"]);
+        git(&world, &["commit", "--quiet", "--message", message]);
+    };
+    service("As it was.", 30_000);
+    write("shop.http", "GET http://shop.example/item\n");
+    git(&world, &["init", "--quiet", "--initial-branch", "main"]);
+    let side = |name: &str| format!("{name}=sh serve.sh");
+    let mut init = world.command(&format!("init bench --requests shop.http --port {port}"));
+    let init = init.args([side("shop"), side("same")]).output();
+    Ran::from(init.unwrap()).check(0, &["bakeoff run bench"]);
+    let suite = world.read("bench/suite.toml");
+    write("bench/suite.toml", &format!("{suite}{TURNS}"));
+    let duel = "duel --get /item --runs 1 --duration 600ms --warm-up 300ms --connections 4 \
+                --save kept --out OUT --quiet --port";
+    let mut duel = world.command(&format!("{duel} {port}"));
+    let duel = duel.args([side("shop"), side("same")]).output().unwrap();
+    assert!(world.read("kept/suite.toml").contains("PORT"), "{duel:?}");
+    commit("As it was");
+    service("In other words.", 30_000);
+    commit("In other words");
+    service("With more work.", 150_000);
+    commit("More work");
+    for suite in ["bench --profile turns", "kept --profile duel"] {
+        let run_it = format!("run {suite} --contender shop --runs 3 --fail-if cpu>50% --baseline");
+        git(&world, &["checkout", "--quiet", "main"]);
+        let _ = fs::remove_dir_all(world.out());
+        let same = run(&world, &format!("{run_it} HEAD --out OUT"));
+        same.check(
+            2,
+            &[
+                "nothing to compare: shop starts the same files on both sides",
+                "base and head are the same program",
+                "name a revision before the change",
+            ],
+        );
+        assert!(!world.out().exists(), "{same:#?}");
+        if let Some(ran) = decided(&world, &format!("{run_it} HEAD~1")) {
+            ran.check(
+                3,
+                &[
+                    "more CPU per request than its base",
+                    "failed: the condition holds",
+                ],
+            );
+        }
+    }
+    // One suite is enough for what passes whatever it starts, also if it is undecided.
+    git(&world, &["checkout", "--quiet", "main~1"]);
+    let _ = fs::remove_dir_all(world.out());
+    let equal = "run bench --profile turns --contender shop --fail-if cpu>50% --baseline HEAD~1";
+    run(&world, &format!("{equal} --out OUT")).check(0, &["passed: ", "shop@base"]);
+}
+
 #[test]
 fn what_is_one_program_on_both_sides_is_left_out_or_refused() {
     let Some(world) = world() else { return };
