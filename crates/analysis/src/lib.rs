@@ -1,5 +1,6 @@
 //! Everything that the documents say, computed once from the records.
 
+mod answered;
 pub mod baseline;
 pub mod benchmark;
 pub mod capacity;

@@ -9,6 +9,7 @@ use bakeoff_stats::{Better, Comparison, Criteria, Verdict, compare};
 use super::Analysis;
 use super::metric::Metric;
 use super::row::Row;
+use super::validity::unranked;
 
 /// A metric of one case in both sessions.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,6 +26,8 @@ pub struct Compared {
     pub second: f64,
     /// The second against the first.
     pub comparison: Comparison,
+    /// Both numbers are valid, and no control voids them.
+    pub counts: bool,
     /// The reason why one of the numbers is not fair; empty when both are.
     pub caveat: String,
 }
@@ -78,6 +81,7 @@ pub fn compared(first: &Analysis<'_>, second: &Analysis<'_>) -> Vec<Compared> {
                 if load.summary.void || other.summary.void {
                     for row in &mut rows {
                         row.comparison.verdict = Verdict::Void;
+                        row.counts = false;
                     }
                 }
                 all.extend(rows);
@@ -103,6 +107,7 @@ fn compared_rows(benchmark: &str, first: &Row, second: &Row) -> Vec<Compared> {
             &a.sample,
             &Criteria::new(better),
         ),
+        counts: [a, b].iter().all(|one| unranked(&one.validity).is_none()),
         caveat: caveat(&a.validity, &b.validity),
     };
     let throughput = throughput.map(|both| compared(both, "requests/s", Better::Higher));

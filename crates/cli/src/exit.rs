@@ -10,7 +10,8 @@ use bakeoff_session::baseline::NothingToCompare;
 pub(crate) const DONE: u8 = 0;
 /// The command could not be done: bad usage or input, missing tool, full disk.
 pub(crate) const ERROR: u8 = 1;
-/// A check failed, a contender could not be measured, or audited numbers mislead.
+/// A check failed, a contender could not be measured, nothing could be compared, or audited numbers
+/// mislead.
 pub(crate) const CHECK_FAILED: u8 = 2;
 /// A condition given with `--fail-if` holds, or is undecided where that must fail.
 pub(crate) const CONDITION: u8 = 3;
@@ -24,7 +25,8 @@ pub(crate) const HELP: &str = "\
 Exit status:
     0  everything asked for was done
     1  it could not be done: bad usage or input, missing tool, full disk
-    2  a check failed, a contender could not be measured, or audited numbers mislead
+    2  a check failed, a contender could not be measured, nothing could be compared, or audited
+       numbers mislead
     3  a condition given with --fail-if holds, or is undecided with --undecided fail
     4  the time of --for is over, and runs are left: --resume goes on
   130  stopped by Ctrl-C or a termination signal";

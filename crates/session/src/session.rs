@@ -39,11 +39,12 @@ use crate::turn_requirements;
 /// How a session ended; the worst of several is the greatest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SessionOutcome {
-    /// Every run of the plan was completed; with a baseline, every head is well.
+    /// Every run of the plan was completed, and there is a comparison; with a baseline, every head
+    /// is well.
     Completed,
     /// A condition on head and base holds, or is undecided where that must fail.
     ConditionHolds,
-    /// Some runs failed; with a baseline, of heads.
+    /// Some runs failed, or contenders have no number that can be compared; with a baseline, heads.
     WithFailures,
     /// The sitting is over, and runs are left.
     Left,
@@ -163,19 +164,18 @@ fn end(
         made,
         recorded: Arc::clone(&results),
     })?;
-    let baseline = results.baseline.as_ref();
-    let analysis = baseline.map(|_| Analysis::of(&AnalysisInput::new(&results, "")));
+    let analysis = Analysis::of(&AnalysisInput::new(&results, ""));
     // A base that fails is what it was; a head that fails is what is asked about.
-    let ended = match (analysis.and_then(|all| all.against_base), failed) {
-        (Some(against), _) => match against.conclusion() {
+    let ended = match &analysis.against_base {
+        Some(against) => match against.conclusion() {
             BaselineConclusion::Passed => SessionOutcome::Completed,
             BaselineConclusion::Undecided | BaselineConclusion::ConditionHolds => {
                 SessionOutcome::ConditionHolds
             }
             BaselineConclusion::HeadFailed => SessionOutcome::WithFailures,
         },
-        (None, 0) => SessionOutcome::Completed,
-        (None, _) => SessionOutcome::WithFailures,
+        None if failed == 0 && analysis.is_answered() => SessionOutcome::Completed,
+        None => SessionOutcome::WithFailures,
     };
     Ok(EndedSession {
         ended,

@@ -2,8 +2,9 @@
 
 use std::io::Write as _;
 
-use anyhow::bail;
+use anyhow::anyhow;
 
+use bakeoff_session::baseline::NothingToCompare;
 use bakeoff_session::hint::hinted;
 use bakeoff_session::store::file::write_whole;
 use bakeoff_session::store::results;
@@ -31,7 +32,8 @@ pub(crate) fn compare(args: &CompareArgs) -> anyhow::Result<u8> {
     let (first, second) = (documents::analysis(&first), documents::analysis(&second));
     let all = bakeoff_analysis::compared(&first, &second);
     if all.is_empty() {
-        bail!("the sessions have no case in common that both could measure");
+        let why = anyhow!("the sessions have no case in common that both could measure");
+        return Err(why.context(NothingToCompare));
     }
     writeln!(
         output,
@@ -47,5 +49,8 @@ pub(crate) fn compare(args: &CompareArgs) -> anyhow::Result<u8> {
         write_whole(file, page.as_bytes())?;
         writeln!(output, "page: {}", file.display())?;
     }
-    Ok(exit::DONE)
+    Ok(match all.iter().any(|one| one.counts) {
+        true => exit::DONE,
+        false => exit::CHECK_FAILED,
+    })
 }

@@ -12,6 +12,7 @@ use crate::output::{documents, text};
 /// Runs the command.
 pub(crate) fn rank(args: &ReportArgs) -> anyhow::Result<u8> {
     let mut output = std::io::stdout().lock();
+    let mut status = exit::DONE;
     for (index, folder) in folders(&args.results)?.iter().enumerate() {
         let results = results::read(folder)?;
         let analysis = documents::analysis(&results);
@@ -20,8 +21,11 @@ pub(crate) fn rank(args: &ReportArgs) -> anyhow::Result<u8> {
         for qualification in &analysis.qualifications {
             writeln!(output, "\n{}", text::winner(qualification))?;
         }
+        if !analysis.is_answered() {
+            status = exit::CHECK_FAILED;
+        }
     }
-    Ok(exit::DONE)
+    Ok(status)
 }
 
 /// The folder, or those of its rounds, the main one last.

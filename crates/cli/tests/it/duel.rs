@@ -184,6 +184,14 @@ fn a_service_that_ends_is_shown_with_its_log() {
 }
 
 #[test]
+fn a_service_without_a_rank_is_no_result() {
+    let world = World::new(&[]);
+    let (good, fails) = (side("good", "good"), side("fails", "overloaded"));
+    duel(&world, &[&good, &fails], SHORT).check(2, &["They cannot be compared: "]);
+    world.run("rank OUT").check(2, &["fails"]);
+}
+
+#[test]
 fn a_suite_can_be_kept() {
     let world = World::new(&[]);
     let (a, b) = (side("a", "good"), side("b", "good"));

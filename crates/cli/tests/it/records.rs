@@ -33,7 +33,9 @@ fn committed_results_can_be_ranked() {
     let world = World::new(&[]);
     for folder in found {
         let ran = world.run(&format!("rank {}", folder.display()));
-        assert_eq!(ran.status, 0, "{}: {}", folder.display(), ran.stderr);
+        // Of some a contender has no rank.
+        let is_ranked = [0, 2].contains(&ran.status) && ran.stderr.is_empty();
+        assert!(is_ranked, "{}: {ran:#?}", folder.display());
         assert!(!ran.stdout.is_empty(), "{}", folder.display());
     }
 }

@@ -108,6 +108,34 @@ fn one_that_is_left_is_no_comparison() {
     assert_eq!(said(&Results::default()), "Nothing was measured.");
 }
 
+#[test]
+fn what_has_no_comparison_is_not_answered() {
+    let check = |contenders: &[Contender], expect: bool| {
+        let mut results = results(contenders, 4);
+        let runs = results.runs.iter_mut();
+        for run in runs.filter(|run| run.begin.run.contender.starts_with("invalid")) {
+            for slice in &mut run.intervals {
+                let why = "5 % of the requests failed";
+                slice.validity = Validity::recorded(FairnessVerdict::Invalid, why);
+            }
+        }
+        let analysis = Analysis::of(&AnalysisInput::new(&results, ""));
+        assert_eq!(analysis.is_answered(), expect, "{}", said(&results));
+    };
+    let fair = || contender("fair", 8000.0, 50.0);
+    let invalid = |name| contender(name, 8000.0, 50.0);
+    let by_backend = || Contender {
+        validity: Validity::recorded(FairnessVerdict::BackendBound, "the backend was busy"),
+        ..contender("backend", 8000.0, 50.0)
+    };
+    check(&[fair()], true);
+    check(&[fair(), contender("slow", 4000.0, 50.0)], true);
+    check(&[fair(), bound("bound", 2000.0)], true);
+    check(&[bound("bound", 2000.0), by_backend()], false);
+    check(&[fair(), invalid("invalid-1")], false);
+    check(&[invalid("invalid-1"), invalid("invalid-2")], false);
+}
+
 /// A contender whose numbers are bounded by the host.
 fn bound(name: &'static str, peak: f64) -> Contender {
     Contender {
