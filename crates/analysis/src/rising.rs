@@ -3,8 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use bakeoff_base::number::length_as_f64;
 use bakeoff_model::load::LoadInterval;
-use bakeoff_validity::RiseInTurns;
+use bakeoff_validity::{RiseInTurns, growth_beside};
 
 use super::benchmark::{BenchmarkData, RunData, StepData};
 use super::groups::{self, SetKey};
@@ -86,10 +87,26 @@ impl<'a> Member<'a> {
 /// so many eighths of them. `None` if they do to the end.
 fn flat_from(set: &[Member<'_>]) -> Option<u64> {
     let blocks: Vec<u64> = common(set).into_iter().collect();
-    let is_flat = |first: &u64| (0..set.len()).all(|own| rise(set, own, *first).is_none());
-    let starts = (0..=EIGHTHS_MAX).map(|eighths| blocks.get(blocks.len() * eighths / 8));
-    let found = starts.flatten().find(|first| is_flat(first)).copied();
-    found.or_else(|| blocks.is_empty().then_some(0))
+    let Some(begin) = blocks.first().copied() else {
+        return Some(0);
+    };
+    let rose: Vec<Option<RiseInTurns>> = (0..set.len()).map(|own| rise(set, own, begin)).collect();
+    if rose.iter().all(Option::is_none) {
+        return Some(begin);
+    }
+    let is_flat = |eighths: &usize| {
+        let first = blocks[blocks.len() * eighths / 8];
+        // Half of what is left of a growth that goes on as it was: of fewer blocks the noise hides
+        // more.
+        let left = length_as_f64(8 - eighths) / 16.0;
+        rose.iter().enumerate().all(|(own, rose)| {
+            let most = rose.map(|rose| (left * rose.growth().ln_1p()).exp_m1());
+            let is_less = most.is_none_or(|most| growth(set, own, first) <= most);
+            is_less && rise(set, own, first).is_none()
+        })
+    };
+    let found = (1..=EIGHTHS_MAX).find(is_flat)?;
+    Some(blocks[blocks.len() * found / 8])
 }
 
 /// That of the turns that count; empty where CPU time was not read turn by turn.
@@ -110,17 +127,33 @@ fn common(set: &[Member<'_>]) -> BTreeSet<u64> {
 
 /// How a contender of a set got faster from this block on.
 fn rise(set: &[Member<'_>], own: usize, first: u64) -> Option<RiseInTurns> {
+    let slices = &set.get(own)?.slices;
+    let (own, others) = from(set, own, first)?;
+    let others: Vec<&[f64]> = others.iter().map(Vec::as_slice).collect();
+    RiseInTurns::of(&own, &others, slices)
+}
+
+/// By how much, in any case; nothing if that is not known.
+fn growth(set: &[Member<'_>], own: usize, first: u64) -> f64 {
+    let grown = from(set, own, first).and_then(|(own, others)| {
+        let others: Vec<&[f64]> = others.iter().map(Vec::as_slice).collect();
+        growth_beside(&own, &others)
+    });
+    grown.unwrap_or_default()
+}
+
+/// The values of a contender, and of each other one, from this block on; `None` of one that has no
+/// say.
+fn from(set: &[Member<'_>], own: usize, first: u64) -> Option<(Vec<f64>, Vec<Vec<f64>>)> {
     let common = common(set);
     let of_blocks = |one: &Member<'_>| -> Vec<f64> {
         let blocks = common.range(first..);
-        blocks
-            .filter_map(|block| one.efficiency.get(block).copied())
-            .collect()
+        let values = blocks.filter_map(|block| one.efficiency.get(block).copied());
+        values.collect()
     };
     let others = set.iter().enumerate();
     let others = others.filter(|(index, one)| *index != own && !one.efficiency.is_empty());
-    let others: Vec<Vec<f64>> = others.map(|(_, one)| of_blocks(one)).collect();
-    let others: Vec<&[f64]> = others.iter().map(Vec::as_slice).collect();
+    let others = others.map(|(_, one)| of_blocks(one)).collect();
     let own = set.get(own).filter(|one| !one.efficiency.is_empty())?;
-    RiseInTurns::of(&of_blocks(own), &others, &own.slices)
+    Some((of_blocks(own), others))
 }

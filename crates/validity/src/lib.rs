@@ -26,7 +26,7 @@ pub use evidence::{Evidence, Setting, Slice};
 pub use judge::{JudgedSlice, StepJudge, judge};
 pub use reading::Reading;
 pub use record::{evidence_of, judge_record, judged_record};
-pub use rising::RiseInTurns;
+pub use rising::{RiseInTurns, growth_beside};
 pub use rules::{Limit, LimitSide, RULES, Rule};
 pub use turns::{FULL, UNDISTURBED};
 pub use warm_up::{WarmUp, is_warm};

@@ -21,6 +21,12 @@ pub struct RiseInTurns {
 }
 
 impl RiseInTurns {
+    /// Growth relative to the median of the others, the best guess.
+    #[must_use]
+    pub fn growth(&self) -> f64 {
+        self.rise
+    }
+
     /// By the requests for each second of CPU time of a contender and of the others, block by block
     /// of the same blocks, and by the slices of the contender. `None` where the noise does not
     /// exclude that it did not get faster, which a few blocks always do; where it is rather the
@@ -46,6 +52,14 @@ pub(crate) fn to_others(own: &[f64], others: &[&[f64]]) -> Option<Vec<f64>> {
         Some(own / median(others.collect::<Option<Vec<f64>>>()?)?)
     });
     ratios.collect()
+}
+
+/// The best guess of the growth of a contender's values relative to the median of the others in the
+/// same blocks, from the first block to the last. `None` without another contender, and with fewer
+/// blocks than say anything.
+#[must_use]
+pub fn growth_beside(own: &[f64], others: &[&[f64]]) -> Option<f64> {
+    Some(rise_over(&to_others(own, others)?, 0.0)?.guess)
 }
 
 /// Growth of the CPU time of the load generator for each second of the contender's: twice the

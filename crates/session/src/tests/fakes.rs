@@ -257,6 +257,8 @@ pub(super) struct FakeLoad {
     left: Vec<u32>,
     /// Steps that were started.
     begun: usize,
+    /// Turns of the second contender.
+    turns: u64,
     /// When the step ended that was played last.
     at_ns: u64,
     /// When the slice ended that was played last.
@@ -319,6 +321,7 @@ impl LoadGenerator for FakeGenerator {
             gone_on: 0,
             left: Vec::new(),
             begun: 0,
+            turns: 0,
             at_ns: 0,
             end_ns: 0,
         }))
@@ -344,12 +347,11 @@ impl RunningLoad for FakeLoad {
                 slice.end_ns += self.at_ns;
                 self.end_ns = slice.end_ns;
                 if slice.turns.is_empty() || slice.side == 1 {
-                    let more = self.script.faster * (self.begun as u64 - 1);
-                    slice.requests += more;
-                    slice
-                        .turns
-                        .iter_mut()
-                        .for_each(|turn| turn.requests += more);
+                    slice.requests += self.script.faster * (self.begun as u64 - 1);
+                    for turn in &mut slice.turns {
+                        self.turns += 1;
+                        turn.requests += self.script.faster * self.turns;
+                    }
                 }
             }
             Some(LoadEvent::StepDone { .. }) => self.at_ns = self.end_ns,
