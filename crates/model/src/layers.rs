@@ -1,7 +1,7 @@
 //! Layers: the parts of a service to which its CPU time belongs, by the functions that samples of
 //! its stacks show: the kernel, parsing, JSON, the framework, its own code.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bakeoff_base::problem::Problem;
 use schemars::JsonSchema;
@@ -17,42 +17,8 @@ pub const OWN_CODE: &str = "own code";
 /// The ending of the kernel's functions.
 const KERNEL: &str = "_[k]";
 
-/// The beginnings of functions of runtimes and standard libraries: they belong to their callers.
-const TRANSPARENT: [&str; 33] = [
-    "core::",
-    "alloc::",
-    "std::",
-    "<core::",
-    "<alloc::",
-    "<std::",
-    "<&",
-    "__",
-    "_start",
-    "[",
-    "main",
-    "mem",
-    "bcmp",
-    "str",
-    "clone",
-    "start_thread",
-    "pthread",
-    "java.",
-    "java/",
-    "jdk",
-    "sun.",
-    "sun/",
-    "kotlin.",
-    "kotlin/",
-    "kotlinx.coroutines",
-    "kotlinx/coroutines",
-    "scala.",
-    "scala/",
-    "Interpreter",
-    "call_stub",
-    "JavaCalls",
-    "thread_native_entry",
-    "runtime.",
-];
+/// What GCC and LLVM append to the name of a function of C that they split or copied.
+const COPIES: [&str; 6] = ["isra", "part", "constprop", "cold", "lto_priv", "llvm"];
 
 /// Rules by which functions belong to layers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,6 +38,9 @@ struct Rule {
     name: String,
     #[serde(default)]
     kernel: bool,
+    /// Its functions belong to their callers.
+    #[serde(default)]
+    of_callers: bool,
     #[serde(default)]
     threads: Vec<String>,
     #[serde(default)]
@@ -106,6 +75,20 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
+/// To whom the time of a function of a program belongs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Owner<'r> {
+    /// A layer that rules name.
+    Layer(&'r str),
+    /// The service, because no rule knows the function.
+    Service,
+    /// The caller, because it is of this runtime or standard library.
+    Caller(&'r str),
+    /// The caller, because it is a function of C: of an interpreter, or of a library under one of
+    /// another language. Without a caller in another language it is the service's.
+    CallerOfC,
+}
+
 /// Samples by name, with those in the kernel.
 #[derive(Default)]
 struct Counts<'s>(BTreeMap<&'s str, (u64, u64)>);
@@ -128,6 +111,12 @@ impl<'s> Counts<'s> {
         });
         let mut named: Vec<NamedSamples> = named.collect();
         named.sort_by_key(|one| std::cmp::Reverse(one.samples));
+        named
+    }
+
+    fn most_first_of(self, most: usize) -> Vec<NamedSamples> {
+        let mut named = self.most_first();
+        named.truncate(most);
         named
     }
 }
@@ -185,7 +174,8 @@ impl LayerRules {
         if let Some(rule) = self.rules.iter().find(begins) {
             return &rule.name;
         }
-        if let Some(work) = ThreadWork::of(thread) {
+        // Folding writes `_` for a space.
+        if let Some(work) = ThreadWork::of(&thread.replace('_', " ")) {
             return of_work(work);
         }
         let functions: Vec<&str> = functions.rsplit(';').collect();
@@ -196,15 +186,23 @@ impl LayerRules {
             let found = kernel.find(|rule| of_kernel.iter().any(|name| rule.has(name)));
             return found.map_or(OWN_CODE, |rule| &rule.name);
         }
-        for name in functions {
-            if let Some(rule) = self.rule_of(name) {
-                return &rule.name;
-            }
-            if !is_transparent(name) {
-                return OWN_CODE;
+        self.owner(&functions)
+    }
+
+    /// The owner of a stack outside of the kernel, the innermost function first: that of the first
+    /// function that does not belong to its caller.
+    fn owner(&self, functions: &[&str]) -> &str {
+        let mut runtime = None;
+        for name in functions.iter().filter(|name| !name.is_empty()) {
+            match self.owner_of(name) {
+                Owner::Layer(layer) => return layer,
+                Owner::Service => return OWN_CODE,
+                Owner::Caller(rule) => runtime = runtime.or(Some(rule)),
+                Owner::CallerOfC => runtime = Some(OWN_CODE),
             }
         }
-        OWN_CODE
+        // A scheduler that nobody called is the runtime's.
+        runtime.unwrap_or(OWN_CODE)
     }
 
     /// Returns the samples of each function that was at work, most first, of folded stacks: at most
@@ -215,9 +213,30 @@ impl LayerRules {
         for (stack, count) in stacks(folded) {
             functions.add(without_hash(self.function_of(stack)), stack, count);
         }
-        let mut functions = functions.most_first();
-        functions.truncate(most);
-        functions
+        functions.most_first_of(most)
+    }
+
+    /// Returns the samples of each function that was at work or had called what was, most first, of
+    /// folded stacks: at most this number of functions, without those of the kernel, of runtimes
+    /// and of standard libraries.
+    #[must_use]
+    pub fn inclusive(&self, folded: &str, most: usize) -> Vec<NamedSamples> {
+        let mut functions = Counts::default();
+        let mut is_shown: BTreeMap<&str, bool> = BTreeMap::new();
+        for (stack, count) in stacks(folded) {
+            // One that calls itself is at work once.
+            let of_stack: BTreeSet<&str> = stack.split(';').skip(1).collect();
+            let outside = of_stack.iter().filter(|name| !name.ends_with(KERNEL));
+            let named = outside.copied().filter(|name| {
+                let is_callers = || matches!(self.owner_of(name), Owner::Caller(_));
+                *is_shown.entry(name).or_insert_with(|| !is_callers())
+            });
+            let named: BTreeSet<&str> = named.map(without_hash).collect();
+            for name in named {
+                functions.add(name, stack, count);
+            }
+        }
+        functions.most_first_of(most)
     }
 
     /// The function of a stack that decides its layer; the innermost where the kernel was running,
@@ -229,21 +248,39 @@ impl LayerRules {
         }
         // The first name is the thread's.
         let functions = stack.split_once(';').map_or("", |(_, functions)| functions);
-        let mut deciding = functions.rsplit(';');
-        let found = deciding.find(|name| !is_transparent(name) || self.rule_of(name).is_some());
-        found.filter(|name| !name.is_empty()).unwrap_or(innermost)
+        let named = functions.rsplit(';').filter(|name| !name.is_empty());
+        let owned = named.map(|name| (name, self.owner_of(name)));
+        let owned: Vec<(&str, Owner<'_>)> = owned.collect();
+        let decides = |owner: &Owner<'_>| matches!(owner, Owner::Layer(_) | Owner::Service);
+        let deciding = owned.iter().find(|(_, owner)| decides(owner));
+        let mut of_c = owned.iter();
+        let of_c = deciding.or_else(|| of_c.find(|(_, owner)| *owner == Owner::CallerOfC));
+        of_c.map_or(innermost, |(name, _)| name)
     }
 
-    /// The layer that a function of a program is of by a rule.
-    fn rule_of(&self, function: &str) -> Option<&Rule> {
+    /// The owner of a function of a program.
+    fn owner_of(&self, function: &str) -> Owner<'_> {
         let mut others = self.rules.iter().filter(|rule| !rule.kernel);
-        others.find(|rule| rule.has(function))
+        match others.find(|rule| rule.has(function)) {
+            Some(rule) if rule.of_callers => Owner::Caller(&rule.name),
+            Some(rule) => Owner::Layer(&rule.name),
+            None if is_of_c(function) => Owner::CallerOfC,
+            None => Owner::Service,
+        }
     }
 }
 
-/// Whether a function is of a runtime or a standard library.
-fn is_transparent(function: &str) -> bool {
-    TRANSPARENT.iter().any(|begin| function.starts_with(begin))
+/// Whether a function is one of C, by its name: others have their package, class or file in theirs.
+/// `[libc.so.6]` is one without a name.
+fn is_of_c(function: &str) -> bool {
+    if function.starts_with('[') {
+        return true;
+    }
+    let (name, _) = function.split_once('@').unwrap_or((function, ""));
+    let (name, copy) = name.split_once('.').unwrap_or((name, ""));
+    let is_copy = copy.is_empty() || COPIES.iter().any(|one| copy.starts_with(one));
+    let mut letters = name.bytes();
+    is_copy && letters.all(|letter| letter.is_ascii_alphanumeric() || letter == b'_')
 }
 
 /// A function without the hash that Rust's compilers add, which is another one in each build.
@@ -272,9 +309,12 @@ impl Rule {
     }
 }
 
-/// Whether a rule's text is in the name of a function. In a path of Rust it is not the end of a
-/// crate's name: `shop_axum::price` is the shop's, not axum's.
+/// Whether a rule's text is in the name of a function, at its beginning after a `^`. In a path of
+/// Rust it is not the end of a crate's name: `shop_axum::price` is the shop's, not axum's.
 fn is_in(text: &str, function: &str) -> bool {
+    if let Some(beginning) = text.strip_prefix('^') {
+        return function.starts_with(beginning);
+    }
     if !function.contains("::") {
         return function.contains(text);
     }

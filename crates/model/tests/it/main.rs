@@ -8,6 +8,7 @@ mod equal_work;
 mod evaluate;
 mod format_page;
 mod histograms;
+mod layers;
 mod meaning;
 mod parts;
 mod planning;
