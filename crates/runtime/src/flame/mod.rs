@@ -10,7 +10,7 @@ mod program;
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io::{self, BufReader};
+use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -33,6 +33,8 @@ const FIELDS: &str = "comm,pid,tid,time,event,ip,sym,dso";
 const REFUSAL: Duration = Duration::from_millis(300);
 /// How long it may take to end.
 const END_LIMIT: Duration = Duration::from_secs(30);
+/// As much of a program as Go's own tools read to find its note, bytes.
+const GO_NOTE_WITHIN: u64 = 32 << 10;
 /// The recording's name in the JVM.
 const RECORDING: &str = "name=bakeoff";
 
@@ -157,6 +159,26 @@ async fn jvm_sampler(process: u32, java: PathBuf) -> Result<Sampler, Problem> {
     Ok(Sampler::FlightRecorder { java, process })
 }
 
+/// Whether a process is a program of Go, Node.js or .NET. Their functions have frame pointers and
+/// nothing that `perf` can unwind copies of stacks by: it would see one function of each stack, or
+/// those down to the first that was compiled while the program runs. (Python's own have none.)
+fn has_frame_pointers(process: u32) -> bool {
+    let folder = PathBuf::from(format!("/proc/{process}"));
+    let program = fs::read_link(folder.join("exe")).unwrap_or_default();
+    let maps = || fs::read_to_string(folder.join("maps")).unwrap_or_default();
+    let is_go = || File::open(folder.join("exe")).is_ok_and(is_built_by_go);
+    program.file_name() == Some(OsStr::new("node")) || maps().contains("libcoreclr.so") || is_go()
+}
+
+/// Whether a program has Go's note of its build, which linkers put into the first pages: the type 4
+/// and the name `Go`.
+fn is_built_by_go(program: impl Read) -> bool {
+    let mut beginning = Vec::new();
+    let read = program.take(GO_NOTE_WITHIN).read_to_end(&mut beginning);
+    let note = b"\x04\0\0\0Go\0\0";
+    read.is_ok() && beginning.windows(note.len()).any(|bytes| bytes == note)
+}
+
 /// Starts `perf` on processes with all that they start.
 async fn perf(processes: &[u32], scratch: &Path) -> Result<Child, Problem> {
     if let Some(missing) = perf_is_missing() {
@@ -164,13 +186,17 @@ async fn perf(processes: &[u32], scratch: &Path) -> Result<Child, Problem> {
     }
     let list: Vec<String> = processes.iter().map(u32::to_string).collect();
     let (data, list) = (data_of(scratch), list.join(","));
-    // Programs are mostly built without frame pointers, so stacks are unwound from copies of them.
+    let graph = match processes.iter().any(|process| has_frame_pointers(*process)) {
+        true => "fp",
+        // Programs are mostly built without them, so stacks are unwound from copies of them.
+        false => "dwarf,16384",
+    };
     let args = [
         "record",
         "-F",
         FREQUENCY,
         "--call-graph",
-        "dwarf,16384",
+        graph,
         "-p",
         &list,
         "-o",
@@ -232,4 +258,20 @@ fn log_text(scratch: &Path) -> String {
 
 fn read(path: &Path) -> Result<String, Problem> {
     fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_built_by_go;
+
+    #[test]
+    fn a_program_of_go_is_known_by_its_note() {
+        let note = b"\x04\0\0\0\x53\0\0\0\x04\0\0\0Go\0\0abc/def";
+        let program = [b"\x7fELF".as_slice(), &[0; 4000], note].concat();
+        assert!(is_built_by_go(program.as_slice()));
+        let gnu = b"\x7fELF\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0";
+        assert!(!is_built_by_go(gnu.as_slice()));
+        let late = [vec![0; 40_000], note.to_vec()].concat();
+        assert!(!is_built_by_go(late.as_slice()));
+    }
 }
