@@ -11,6 +11,7 @@ use bakeoff_stats::distribution::normal_cdf;
 use bakeoff_stats::{Pace, false_discovery};
 
 use super::metric::Metric;
+pub use super::sampled_pair::{SampledDifference, SampledPair};
 use super::summary::BenchmarkSummary;
 use crate::number::as_f64;
 
@@ -38,41 +39,6 @@ pub struct Layers {
     pub pairs: Vec<SampledPair>,
 }
 
-/// In what two contenders differ.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SampledPair {
-    /// The contender that uses more CPU for a request.
-    pub dearer: String,
-    /// The other one.
-    pub cheaper: String,
-    /// Layers that differ significantly, the largest difference first.
-    pub layers: Vec<SampledDifference>,
-    /// The same of functions; `None` of contenders in different languages, which have none in
-    /// common.
-    pub functions: Option<Vec<SampledDifference>>,
-}
-
-/// The CPU of two contenders for a request in one layer or function.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SampledDifference {
-    /// The layer or function.
-    pub name: String,
-    /// CPU of the dearer contender, us.
-    pub dearer_us: f64,
-    /// CPU of the cheaper one, us.
-    pub cheaper_us: f64,
-    /// Half of the 95 % interval of the difference, us: by the numbers of samples, and by how much
-    /// CPU per request varied over the measured processes (their ratio, where they are of sets).
-    pub half_us: f64,
-}
-
-impl SampledDifference {
-    /// The dearer minus the cheaper one, us.
-    pub fn difference_us(&self) -> f64 {
-        self.dearer_us - self.cheaper_us
-    }
-}
-
 /// Those of one contender.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LayersRow {
@@ -97,6 +63,7 @@ struct Sampled<'r> {
     parts: Vec<SampledPart<'r>>,
     layers: &'r [NamedSamples],
     functions: &'r [NamedSamples],
+    inclusive: &'r [NamedSamples],
 }
 
 /// A part of the CPU per request, which its own samples divide.
@@ -143,6 +110,7 @@ impl<'r> Sampled<'r> {
             sampler,
             layers,
             functions,
+            inclusive,
             ..
         } = &graph.outcome
         else {
@@ -169,6 +137,7 @@ impl<'r> Sampled<'r> {
             },
             layers,
             functions,
+            inclusive,
         })
     }
 
@@ -196,12 +165,32 @@ impl<'r> Sampled<'r> {
     }
 }
 
-/// Those of the contenders that were sampled and have a CPU per request.
-pub fn of(results: &Results, summary: &BenchmarkSummary) -> Layers {
+/// The contenders of a benchmark that were sampled and have a CPU per request.
+fn sampled<'r>(results: &'r Results, summary: &'r BenchmarkSummary) -> Vec<Sampled<'r>> {
     let graphs = results.flame_graphs.iter();
     let graphs = graphs.filter(|graph| graph.benchmark == summary.name);
     let sampled = graphs.filter_map(|graph| Sampled::of(results, summary, graph));
-    let sampled: Vec<Sampled<'_>> = sampled.collect();
+    sampled.collect()
+}
+
+/// Returns how samples divide the differences of all pairs that have reasons, in their order.
+pub(super) fn of_reasons(
+    results: &Results,
+    summary: &BenchmarkSummary,
+) -> Vec<Option<SampledPair>> {
+    let sampled = sampled(results, summary);
+    let find = |label: &str| sampled.iter().find(|one| one.label == label);
+    let reasons = summary.tables.iter().flat_map(|table| &table.reasons);
+    let pairs = reasons.map(|reasons| {
+        let (dearer, cheaper) = (find(&reasons.dearer)?, find(&reasons.cheaper)?);
+        Some(pair(dearer, cheaper))
+    });
+    pairs.collect()
+}
+
+/// Those of the contenders that were sampled and have a CPU per request.
+pub fn of(results: &Results, summary: &BenchmarkSummary) -> Layers {
+    let sampled = sampled(results, summary);
     let mut totals: Vec<(String, f64)> = Vec::new();
     for one in &sampled {
         for layer in one.layers {
@@ -240,21 +229,34 @@ fn pairs(sampled: &[Sampled<'_>]) -> Vec<SampledPair> {
         return Vec::new();
     };
     let others = sampled.iter().filter(|one| one.label != cheapest.label);
-    let pairs = others.map(|one| {
-        let is_same = one.sampler == cheapest.sampler
-            && match (one.language, cheapest.language) {
-                ("", "") => share_functions(one.functions, cheapest.functions),
-                (own, other) => own == other,
-            };
-        let functions = || differences((one, one.functions), (cheapest, cheapest.functions));
-        SampledPair {
-            dearer: one.label.clone(),
-            cheaper: cheapest.label.clone(),
-            layers: differences((one, one.layers), (cheapest, cheapest.layers)),
-            functions: is_same.then(functions),
-        }
-    });
-    pairs.collect()
+    others.map(|one| pair(one, cheapest)).collect()
+}
+
+fn pair(dearer: &Sampled<'_>, cheaper: &Sampled<'_>) -> SampledPair {
+    let is_same = dearer.sampler == cheaper.sampler
+        && match (dearer.language, cheaper.language) {
+            ("", "") => share_functions(dearer.functions, cheaper.functions),
+            (own, other) => own == other,
+        };
+    let functions = || differences((dearer, dearer.functions), (cheaper, cheaper.functions));
+    let inclusive = || differences((dearer, dearer.inclusive), (cheaper, cheaper.inclusive));
+    SampledPair {
+        dearer: dearer.label.clone(),
+        cheaper: cheaper.label.clone(),
+        layers: differences((dearer, dearer.layers), (cheaper, cheaper.layers)),
+        functions: is_same.then(functions),
+        grown: is_same.then(inclusive).and_then(grown),
+    }
+}
+
+/// The function that grew most. Whatever calls one that grew has grown as much, the program's first
+/// function included, so growth counts by the share that it is of the function's own time.
+fn grown(inclusive: Vec<SampledDifference>) -> Option<SampledDifference> {
+    let grown = inclusive
+        .into_iter()
+        .filter(|one| one.difference_us() > 0.0);
+    let size = |one: &SampledDifference| one.difference_us().powi(2) / one.dearer_us;
+    grown.max_by(|a, b| size(a).total_cmp(&size(b)))
 }
 
 /// Whether contenders whose languages are not stated, as those of a duel, are of one: functions

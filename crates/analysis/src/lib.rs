@@ -40,6 +40,7 @@ pub mod reasons;
 pub mod requests;
 mod rising;
 pub mod row;
+mod sampled_pair;
 pub mod scale;
 pub mod scaling;
 mod session_data;

@@ -65,7 +65,13 @@ impl<'r> LoadAnalysis<'r> {
         void: bool,
     ) -> Self {
         let checks = CheckTable::new(&data);
-        let summary = summary::of_benchmark(&data, &checks, control, void);
+        let mut summary = summary::of_benchmark(&data, &checks, control, void);
+        let sampled = layers::of_reasons(results, &summary);
+        let reasons = summary.tables.iter_mut();
+        let reasons = reasons.flat_map(|table| &mut table.reasons);
+        for (reasons, sampled) in reasons.zip(sampled) {
+            reasons.sampled = sampled;
+        }
         Self {
             scalings: scaling::scalings(&data, &summary),
             overviews: overview::overviews(&data, &summary),

@@ -15,6 +15,7 @@ use super::benchmark::{BenchmarkData, CaseData, StepData};
 use super::cpu_parts;
 use super::metric;
 use super::row::Row;
+use super::sampled_pair::SampledPair;
 use super::stated_step::StatedStep;
 use crate::number::as_f64;
 
@@ -37,6 +38,8 @@ pub struct Reasons {
     pub parts: Vec<Reason>,
     /// Other things that happen for a request, the largest relative difference first.
     pub counts: Vec<Reason>,
+    /// How samples of stacks divide the difference; `None` where none were taken of both.
+    pub sampled: Option<SampledPair>,
 }
 
 /// The amounts of one thing that two contenders take for a request.
@@ -394,6 +397,7 @@ fn of_pair(
         total,
         parts,
         counts,
+        sampled: None,
     })
 }
 

@@ -51,6 +51,11 @@ pub enum FlameOutcome {
         /// Those of the functions that were at work themselves, most first.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         functions: Vec<NamedSamples>,
+        /// Those of the functions that were at work or had called what was, most first, without
+        /// functions of the kernel, of runtimes and of standard libraries; empty in results of
+        /// before 2026-11-27.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        inclusive: Vec<NamedSamples>,
         /// How its stacks differ from those of another contender.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         difference: Option<FlameDifference>,

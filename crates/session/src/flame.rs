@@ -214,6 +214,7 @@ fn drawn(
                 samples: stacks.samples,
                 layers: rules.samples(&stacks.folded),
                 functions: rules.functions(&stacks.folded, FUNCTIONS_MAX),
+                inclusive: rules.inclusive(&stacks.folded, FUNCTIONS_MAX),
                 difference: match other {
                     Some((other, of_other)) => difference(run, &stacks, other, of_other, results)?,
                     None => None,

@@ -63,13 +63,16 @@ impl Reasons {
             self.worth(&needs),
             self.at,
         );
-        let why = enumerated(&self.why());
-        let why = if why.is_empty() {
-            String::new()
-        } else {
-            format!(": {why}")
+        let by_layer = self.by_layer();
+        let (source, why) = match by_layer.is_empty() {
+            true => (": ", self.by_part()),
+            false => (": by samples of stacks ", by_layer),
         };
-        Some(format!("{about}{why}.{counts}"))
+        let why = match enumerated(&why) {
+            why if why.is_empty() => why,
+            why => format!("{source}{why}"),
+        };
+        Some(format!("{about}{why}.{}{counts}", self.grown()))
     }
 
     /// Returns the sentence where only parts of the CPU per request differ significantly, or
@@ -119,30 +122,52 @@ impl Reasons {
         }
     }
 
-    /// Returns the parts of the difference, with the rest that is in no significant part.
-    fn why(&self) -> Vec<String> {
+    /// Returns the parts of the difference that counters know.
+    fn by_part(&self) -> Vec<String> {
+        let parts = self.parts.iter();
+        let differ = parts.filter(|part| part.difference.is_significant());
+        let sizes = differ.map(|part| (part.difference.estimate.point, part.words.to_owned()));
+        self.divided(sizes)
+    }
+
+    /// Returns the parts of the difference that samples of stacks know; none without samples.
+    fn by_layer(&self) -> Vec<String> {
+        let layers = self.sampled.iter().flat_map(|pair| &pair.layers);
+        self.divided(layers.map(|layer| (layer.difference_us(), format!("in {}", layer.name))))
+    }
+
+    /// Returns the function that grew most, as a sentence; empty without one that is worth it.
+    fn grown(&self) -> String {
+        let needs = self.total.difference.estimate.point;
+        let grown = self.sampled.as_ref().and_then(|pair| pair.grown.as_ref());
+        match grown {
+            Some(one) if one.difference_us() >= RELEVANT * needs => format!(
+                " {} grew most, by {} µs with all that it calls.",
+                one.name,
+                significant(one.difference_us())
+            ),
+            _ => String::new(),
+        }
+    }
+
+    /// Returns the parts of the difference by their sizes, µs, that are worth it, with the rest that
+    /// is in none of them; nothing without one.
+    fn divided(&self, parts: impl Iterator<Item = (f64, String)>) -> Vec<String> {
         let needs = self.total.difference.estimate.point;
         let is_worth = |size: f64| size.abs() >= RELEVANT * needs;
         let mut explained = 0.0;
         let mut why = Vec::new();
-        for part in &self.parts {
-            let size = part.difference.estimate.point;
-            if !part.difference.is_significant() || !is_worth(size) {
-                continue;
-            }
-            explained += size;
+        let text = |size: f64, words: &str| {
             let less = if size < 0.0 { " less" } else { "" };
-            why.push(format!(
-                "{} µs{less} {}",
-                significant(size.abs()),
-                part.words
-            ));
+            format!("{} µs{less} {words}", significant(size.abs()))
+        };
+        for (size, words) in parts.filter(|(size, _)| is_worth(*size)) {
+            explained += size;
+            why.push(text(size, &words));
         }
         let rest = needs - explained;
         if is_worth(rest) && !why.is_empty() {
-            let less = if rest < 0.0 { " less" } else { "" };
-            let rest = significant(rest.abs());
-            why.push(format!("{rest} µs{less} not explained"));
+            why.push(text(rest, "not explained"));
         }
         why
     }

@@ -215,6 +215,7 @@ fn flame_graphs_are_linked_where_the_contender_is() {
             samples: 812,
             layers: Vec::new(),
             functions: Vec::new(),
+            inclusive: Vec::new(),
             difference: Some(FlameDifference {
                 from: "a third".to_owned(),
                 file: "flame/b.svg".to_owned(),

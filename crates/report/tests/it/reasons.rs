@@ -180,15 +180,22 @@ fn documents_say_it_and_have_the_parts() {
     assert!(unwrapped.contains(&sentence), "{terminal}");
 }
 
-#[test]
-fn samples_of_stacks_divide_the_cpu_of_a_request() {
-    let mut results = results(Extra::default());
-    let seen = |name: &str, samples| NamedSamples {
-        name: name.to_owned(),
-        samples,
-        kernel: 0,
+/// A flame graph with these samples outside of the kernel.
+fn graph(
+    contender: &str,
+    layers: &[(&str, u64)],
+    functions: &[(&str, u64)],
+    inclusive: &[(&str, u64)],
+) -> FlameGraph {
+    let seen = |all: &[(&str, u64)]| {
+        let all = all.iter().map(|(name, samples)| NamedSamples {
+            name: (*name).to_owned(),
+            samples: *samples,
+            kernel: 0,
+        });
+        all.collect()
     };
-    let graph = |contender: &str, json, functions: &[(&str, u64)]| FlameGraph {
+    FlameGraph {
         benchmark: "city-get".to_owned(),
         contender: contender.to_owned(),
         parameters: BTreeMap::new(),
@@ -196,16 +203,65 @@ fn samples_of_stacks_divide_the_cpu_of_a_request() {
         outcome: FlameOutcome::Drawn {
             file: format!("flame/{contender}.svg"),
             sampler: "perf".to_owned(),
-            samples: json + 100,
-            layers: vec![seen("JSON", json), seen("own code", 100)],
-            functions: functions
-                .iter()
-                .map(|(name, samples)| seen(name, *samples))
-                .collect(),
+            samples: layers.iter().map(|(_, samples)| samples).sum(),
+            layers: seen(layers),
+            functions: seen(functions),
+            inclusive: seen(inclusive),
             difference: None,
         },
+    }
+}
+
+#[test]
+fn with_samples_the_sentence_names_layers_and_the_function_that_grew() {
+    let extra = Extra {
+        collector_ns: 9_000,
+        ..Extra::default()
     };
-    results.flame_graphs = vec![graph("dear", 300, &[("encode", 250), ("rare", 3)])];
+    let mut results = results(extra);
+    // 9 % more, all of it JSON; what calls it grew as much.
+    let of_dear = graph(
+        "dear",
+        &[("own code", 60_000), ("JSON", 49_000)],
+        &[("main.order", 60_000), ("json.Marshal", 49_000)],
+        &[
+            ("main.serve", 109_000),
+            ("main.order", 99_000),
+            ("json.Marshal", 49_000),
+        ],
+    );
+    let of_plain = graph(
+        "plain",
+        &[("own code", 60_000), ("JSON", 40_000)],
+        &[("main.order", 60_000), ("json.Marshal", 40_000)],
+        &[
+            ("main.serve", 100_000),
+            ("main.order", 90_000),
+            ("json.Marshal", 40_000),
+        ],
+    );
+    results.flame_graphs = vec![of_dear, of_plain];
+    let said = analysed(&results, |analysis| {
+        analysis.loads[0].summary.tables[0].reasons[0].sentence()
+    });
+    let said = said.unwrap();
+    let by_layer = " at 64 connections: by samples of stacks 9.00 µs in JSON. json.Marshal grew \
+                    most, by 9.00 µs with all that it calls.";
+    assert!(said.contains(by_layer), "{said}");
+    let terminal = analysed(&results, |analysis| terminal_table(analysis, 80));
+    let unwrapped = terminal.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(unwrapped.contains(&said), "{terminal}");
+}
+
+#[test]
+fn samples_of_stacks_divide_the_cpu_of_a_request() {
+    let mut results = results(Extra::default());
+    results.flame_graphs = vec![graph(
+        "dear",
+        &[("JSON", 300), ("own code", 100)],
+        &[("encode", 250), ("rare", 3)],
+        &[],
+    )];
     let row = "| dear | 75.0 ± 4.24 | 25.0 ± 4.24 | 400 |";
     let text = analysed(&results, markdown);
     assert!(
@@ -217,7 +273,12 @@ fn samples_of_stacks_divide_the_cpu_of_a_request() {
     assert!(!text.contains("dear against"), "{text}");
 
     // Of two, those that differ are named: layers, functions, and neither what is alike nor rare.
-    let plain = graph("plain", 100, &[("encode", 20), ("rare", 1)]);
+    let plain = graph(
+        "plain",
+        &[("JSON", 100), ("own code", 100)],
+        &[("encode", 20), ("rare", 1)],
+        &[],
+    );
     results.flame_graphs.push(plain);
     let text = analysed(&results, markdown);
     let (_, pair) = text.split_once("dear against plain.").unwrap();
