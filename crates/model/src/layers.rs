@@ -17,7 +17,7 @@ pub const OWN_CODE: &str = "own code";
 /// The ending of the kernel's functions.
 const KERNEL: &str = "_[k]";
 
-/// What GCC and LLVM append to the name of a function of C that they split or copied.
+/// The beginnings of suffixes by which GCC and LLVM name a function of C that they split or copied.
 const COPIES: [&str; 6] = ["isra", "part", "constprop", "cold", "lto_priv", "llvm"];
 
 /// Rules by which functions belong to layers.

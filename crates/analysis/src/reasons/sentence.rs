@@ -150,8 +150,8 @@ impl Reasons {
         }
     }
 
-    /// Returns the parts of the difference by their sizes, µs, that are worth it, with the rest that
-    /// is in none of them; nothing without one.
+    /// Returns the parts of the difference by their sizes, µs, that are worth it, with the rest
+    /// that is in none of them; nothing without one.
     fn divided(&self, parts: impl Iterator<Item = (f64, String)>) -> Vec<String> {
         let needs = self.total.difference.estimate.point;
         let is_worth = |size: f64| size.abs() >= RELEVANT * needs;
