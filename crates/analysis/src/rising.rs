@@ -1,5 +1,5 @@
 //! Which contenders of a set still got faster in a measured step, held against the others: from
-//! when on a set was warm, in hindsight, and the one finding that takes the records of several runs.
+//! when on a set was warm, in hindsight, and the one finding that takes records of several runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -83,8 +83,8 @@ impl<'a> Member<'a> {
     }
 }
 
-/// The first block from which on no contender of a set gets faster: the first one, or that behind
-/// so many eighths of them. `None` if they do to the end.
+/// The first block from which on no contender of a set gets faster: the first one of all, or of an
+/// eighth. `None` if they do to the end.
 fn flat_from(set: &[Member<'_>]) -> Option<u64> {
     let blocks: Vec<u64> = common(set).into_iter().collect();
     let Some(begin) = blocks.first().copied() else {

@@ -201,7 +201,7 @@ impl LayerRules {
                 Owner::CallerOfC => runtime = Some(OWN_CODE),
             }
         }
-        // A scheduler that nobody called is the runtime's.
+        // A scheduler without a caller is the runtime's.
         runtime.unwrap_or(OWN_CODE)
     }
 

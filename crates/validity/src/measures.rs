@@ -14,9 +14,9 @@ use bakeoff_stats::rise;
 use crate::concurrency::concurrency;
 use crate::evidence::Evidence;
 use crate::reading::Reading;
+use crate::rising::surely_rose;
 use crate::times::Wait;
 use crate::turns::Used;
-use crate::warm_up::surely_rose;
 use bakeoff_base::number::as_f64;
 
 /// Responses per connection below which that one has none says nothing.

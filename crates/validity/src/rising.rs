@@ -3,6 +3,7 @@
 
 use bakeoff_base::number::{as_f64, length_as_f64};
 use bakeoff_model::load::LoadInterval;
+use bakeoff_model::warmth::Warmth;
 use bakeoff_stats::rise_over;
 
 /// How sure it is that the contender got faster, in standard errors. Less than in a warm-up, where
@@ -44,8 +45,8 @@ impl RiseInTurns {
     }
 }
 
-/// Values of a contender, block by block, relative to the median of the others in the same blocks:
-/// what the host does to all of them at a time is not in it. `None` without another contender.
+/// Values of a contender, block by block, relative to the median of the others in the same blocks,
+/// in which effects of the host on all of them cancel. `None` without another contender.
 pub(crate) fn to_others(own: &[f64], others: &[&[f64]]) -> Option<Vec<f64>> {
     let ratios = own.iter().enumerate().map(|(block, own)| {
         let others = others.iter().map(|other| other.get(block).copied());
@@ -83,4 +84,10 @@ fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     let last = values.len().checked_sub(1)?;
     Some((values[last / 2] * values[values.len() / 2]).sqrt())
+}
+
+/// Whether the noise excludes that it did not rise. Older records do not say; then the best guess
+/// is taken.
+pub(crate) fn surely_rose(warmth: &Warmth) -> bool {
+    warmth.rise_least.is_none_or(|least| least > 0.0)
 }

@@ -11,7 +11,7 @@ use bakeoff_model::warmth::Warmth;
 use bakeoff_stats::rise::{EXCLUDED, FLAT, Point, Rise, rise};
 use bakeoff_stats::rise_over;
 
-use crate::rising::to_others;
+use crate::rising::{surely_rose, to_others};
 use crate::rules::COMPILING_MAX;
 
 /// How sure the limits of a rise are next to others, in standard errors. What still gets faster
@@ -194,10 +194,4 @@ pub fn is_warm(warmth: &Warmth) -> bool {
         false => warmth.rise <= FLAT && warmth.rise_most <= EXCLUDED,
     };
     is_flat && warmth.jit_share.is_none_or(|share| share <= COMPILING_MAX)
-}
-
-/// Whether the noise excludes that it did not rise. Older records do not say; then the best guess
-/// is taken.
-pub(crate) fn surely_rose(warmth: &Warmth) -> bool {
-    warmth.rise_least.is_none_or(|least| least > 0.0)
 }

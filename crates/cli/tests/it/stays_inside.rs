@@ -12,7 +12,7 @@ use bakeoff_model::request::RequestSpec;
 use crate::turns;
 use crate::world::{Ran, World, program};
 
-/// A network of its own with a way out: a pair of devices, `up0` and `up1`, and a default route
+/// A separate network with a way out: a pair of devices, `up0` and `up1`, and a default route
 /// over the first one.
 struct Outside(String);
 
@@ -57,7 +57,7 @@ impl Outside {
         inside
     }
 
-    /// What a program prints in it.
+    /// Returns the output of a program in it.
     fn said(&self, program: &str, words: &[&str]) -> String {
         let mut command = Command::new(program);
         let output = self.inside(command.args(words)).output().unwrap();
@@ -70,7 +70,7 @@ impl Outside {
         let own = devices
             .lines()
             .find_map(|line| line.trim().strip_prefix("up0:"));
-        let sent = own.and_then(|figures| figures.split_whitespace().nth(9));
+        let sent = own.and_then(|counts| counts.split_whitespace().nth(9));
         sent.unwrap().parse().unwrap()
     }
 }

@@ -63,7 +63,7 @@ pub(crate) struct Rotation {
     /// The order of the running block, without sides that may not be loaded any more.
     order: Vec<usize>,
     /// How many turns of the running block have started.
-    begun: usize,
+    started: usize,
     block: u64,
     /// CPU time of each side at the start of the turn that is being played, ns.
     readings_ns: Vec<Option<u64>>,
@@ -101,7 +101,7 @@ impl Rotation {
             length: Length::new(step.turns, sides),
             turn_ns: 0,
             order: (0..sides).collect(),
-            begun: sides,
+            started: sides,
             block: 0,
             readings_ns: vec![None; sides],
             playing: None,
@@ -119,26 +119,26 @@ impl Rotation {
         let cpu = self.read(drain_ns, counters);
         let now = now_ns();
         let is_stopped = |side: &usize| stop.is_side_stopped(*side);
-        while self.order.get(self.begun).is_some_and(is_stopped) {
-            self.begun += 1;
+        while self.order.get(self.started).is_some_and(is_stopped) {
+            self.started += 1;
         }
-        if self.begun == self.order.len() {
+        if self.started == self.order.len() {
             self.order.retain(|side| !is_stopped(side));
             if self.order.is_empty() || now >= self.end_ns {
                 return (Next::EndStep(now), cpu);
             }
-            self.begun = self.order.len();
+            self.started = self.order.len();
             if now >= self.slice_end_ns {
                 self.slice_end_ns = now.saturating_add(self.slice_ns);
                 return (Next::EndSlice(now), cpu);
             }
             self.block += u64::from(self.turn_ns > 0);
             self.random.shuffle(&mut self.order);
-            self.begun = 0;
+            self.started = 0;
             self.turn_ns = self.length.next(&self.order);
         }
-        let side = self.order[self.begun];
-        self.begun += 1;
+        let side = self.order[self.started];
+        self.started += 1;
         self.playing = Some(side);
         let turn = Turn {
             side,

@@ -52,7 +52,7 @@ impl Subnet {
                         claim: Some(claim),
                     });
                 }
-                // Somebody else's network.
+                // Another network of this host.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => {
                     let text = format!("{first}/24 cannot be made unreachable: {error}");

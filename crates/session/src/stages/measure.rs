@@ -2,14 +2,14 @@
 //! step by step and meters every slice.
 
 mod costs;
+mod deaths;
 mod exposition;
 mod open_load;
 mod scrape;
+mod until_warm;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
 
-use bakeoff_base::text::counted;
 use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::load::{Connections, LoadEvent, LoadInterval, LoadSpec, StepCommand};
 use bakeoff_model::record::{Others, Record, Unloaded};
@@ -17,7 +17,7 @@ use bakeoff_model::suite::Step as PlannedStep;
 use bakeoff_model::totals::Totals;
 use bakeoff_model::warmth::Warmth;
 use bakeoff_runtime::Instance;
-use bakeoff_validity::{JudgedSlice, StepJudge, WarmUp, evidence_of, is_warm};
+use bakeoff_validity::{JudgedSlice, StepJudge, WarmUp, evidence_of};
 
 use super::load_spec::{self, Loaded, SpecInput};
 use super::log_growth::Logged;
@@ -27,9 +27,6 @@ use crate::contracts::{Halt, RunningLoad, SessionDeps};
 use crate::event::{self, Event, Observer};
 use crate::ready_case::Case;
 use costs::{Slices, read_all};
-
-/// How often the session looks whether contenders still live while they are loaded.
-const LOOK: Duration = Duration::from_millis(100);
 
 /// A note on load that only routes keep on this host.
 const UNBOUND: &str = "this kernel lets the load generator bind no socket to a network device, so \
@@ -237,59 +234,6 @@ impl LoadDriver {
         Ok(())
     }
 
-    /// Plays a warm-up block by block, until every contender is warm or its time is over.
-    async fn until_warm(
-        &mut self,
-        on: &mut [RunContext<'_>],
-        step: usize,
-        planned: &PlannedStep,
-        observer: &mut dyn Observer,
-    ) -> Result<(), Halt> {
-        let length = on
-            .first()
-            .map_or(Duration::ZERO, |one| planned.block(one.case.slice));
-        let mut warm_ups = vec![WarmUp::default(); on.len()];
-        let mut loaded = Duration::ZERO;
-        loop {
-            let is_first = loaded.is_zero();
-            let block = Block {
-                step,
-                planned: Some(*planned),
-                is_again: !is_first,
-                announced: is_first.then_some((self.done, self.played.len())),
-                at_once: on.len(),
-                latency_rate_per_s: None,
-                warm_ups: &mut warm_ups,
-            };
-            self.block(on, block, observer).await?;
-            loaded += length;
-            let all_warm = self.are_warm(&warm_ups);
-            let is_over = loaded + length > planned.duration || self.all_lost();
-            if is_over || (all_warm && loaded >= planned.shortest()) {
-                return Ok(());
-            }
-        }
-    }
-
-    /// Whether all contenders that take part are warm by now, each next to the others.
-    fn are_warm(&mut self, warm_ups: &[WarmUp]) -> bool {
-        let lives: Vec<bool> = self.accounts.iter().map(|one| one.lost.is_none()).collect();
-        let mut all_warm = true;
-        for (side, account) in self
-            .accounts
-            .iter_mut()
-            .enumerate()
-            .filter(|one| lives[one.0])
-        {
-            let others = warm_ups.iter().enumerate();
-            let others = others.filter(|(other, _)| *other != side && lives[*other]);
-            let others: Vec<&WarmUp> = others.map(|(_, warm_up)| warm_up).collect();
-            account.warmth = warm_ups[side].warmth_beside(&others);
-            all_warm &= account.warmth.as_ref().is_some_and(is_warm);
-        }
-        all_warm
-    }
-
     /// Plays what the load generator plays at a time.
     async fn block(
         &mut self,
@@ -448,49 +392,6 @@ impl LoadDriver {
         Ok(Some(before))
     }
 
-    fn all_lost(&self) -> bool {
-        self.accounts.iter().all(|account| account.lost.is_some())
-    }
-
-    /// The next event of the load generator; `None` if the last contender has ended before, and
-    /// with it the load. One that ends while others live is left out from then on.
-    async fn event_or_death(
-        &mut self,
-        on: &mut [RunContext<'_>],
-    ) -> Result<Option<LoadEvent>, Halt> {
-        loop {
-            // What is dropped here has taken nothing: the next call goes on where it was.
-            if let Ok(event) = tokio::time::timeout(LOOK, self.event()).await {
-                return event.map(Some);
-            }
-            self.look_for_deaths(on).await?;
-            if self.all_lost() {
-                return Ok(None);
-            }
-        }
-    }
-
-    /// Loses the contenders that have ended, and ends the load on them. The end of the backend ends
-    /// all.
-    async fn look_for_deaths(&mut self, on: &mut [RunContext<'_>]) -> Result<(), Halt> {
-        if let Some(first) = on.first() {
-            first.parts.backend_lives().await?;
-        }
-        let mut ended = Vec::new();
-        for (side, (one, account)) in (0..).zip(on.iter_mut().zip(&mut self.accounts)) {
-            if account.lost.is_none() {
-                account.lost = death(one.instance, account.last.asked).await;
-                ended.extend(account.lost.is_some().then_some(side));
-            }
-        }
-        if !self.all_lost() {
-            for side in ended {
-                self.tell(StepCommand::Leave(side)).await?;
-            }
-        }
-        Ok(())
-    }
-
     async fn event(&mut self) -> Result<LoadEvent, Halt> {
         let event = self.generator.next().await;
         let event = event.map_err(|error| failed(&error.to_string()))?;
@@ -545,24 +446,4 @@ fn unexpected(event: LoadEvent) -> Halt {
 
 fn failed(message: &str) -> Halt {
     Failure::new(Stage::Load, format!("the load generator failed: {message}")).into()
-}
-
-/// How a contender ended under load; `None` while it lives.
-async fn death(instance: &mut dyn Instance, connections: u32) -> Option<Failure> {
-    let exit = instance.exited().await?;
-    let at = counted(connections.into(), "connection");
-    let message = if let Some(why) = instance.ended_because() {
-        format!("{why}, at {at}")
-    } else if exit.oom_killed {
-        format!("killed for memory at {at}")
-    } else {
-        format!("{exit} at {at}")
-    };
-    let log = instance.log_path().file_name();
-    let log = log.map(|name| format!("all of its log is logs/{}", name.to_string_lossy()));
-    let failure = Failure::new(Stage::Load, message)
-        .with_oom_killed(exit.oom_killed)
-        .with_evidence(instance.logs())
-        .with_hints(log);
-    Some(failure)
 }

@@ -88,8 +88,8 @@ impl Drop for GeneratorProcess {
     /// after it.
     fn drop(&mut self) {
         let _ = self.child.start_kill();
-        let began = Instant::now();
-        while matches!(self.child.try_wait(), Ok(None)) && began.elapsed() < END_LIMIT {
+        let deadline = Instant::now() + END_LIMIT;
+        while matches!(self.child.try_wait(), Ok(None)) && Instant::now() < deadline {
             std::thread::sleep(END_POLL);
         }
     }
