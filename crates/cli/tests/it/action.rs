@@ -94,6 +94,13 @@ fn a_pull_request_is_measured_and_commented_on() {
     git_in(&checkout, &["init", "--quiet"]);
     git_in(&checkout, &["add", "suite"]);
     git_in(&checkout, &["commit", "--quiet", "--message", "Base"]);
+    // What the pull request changes.
+    let contender = "contenders/good/contender.toml";
+    let text = fs::read_to_string(world.path().join(contender)).unwrap();
+    world.write(
+        contender,
+        &text.replace("[env]\n", "[env]\nCHANGED = \"yes\"\n"),
+    );
 
     runner.release();
     let version = [("VERSION", "v1.2.0"), ("REPOSITORY", "owner/bakeoff")];

@@ -60,6 +60,8 @@ pub(crate) struct Account {
     noted: BTreeSet<String>,
     /// The reason why it takes no part any more.
     lost: Option<Failure>,
+    /// It ended within a slice, which has still to be recorded.
+    has_open_slice: bool,
 }
 
 impl Account {
@@ -306,7 +308,7 @@ impl LoadDriver {
             let (Some(one), Some(account)) = (on.get_mut(side), self.accounts.get_mut(side)) else {
                 return Err(failed("it counted for a target that it does not have"));
             };
-            if account.lost.is_some() {
+            if account.lost.is_some() && !std::mem::take(&mut account.has_open_slice) {
                 continue;
             }
             account.logged.requests += load.requests;
@@ -332,7 +334,8 @@ impl LoadDriver {
             goes_on(one.case, observer)?;
             event::record(observer, Record::Interval(Box::new(record)))?;
         }
-        self.look_for_deaths(on).await
+        self.look_for_deaths(on).await?;
+        Ok(())
     }
 
     /// Adds what a slice of the open load cost contenders that have no load in it. In the warm-up

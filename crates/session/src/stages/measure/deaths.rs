@@ -11,6 +11,9 @@ use bakeoff_runtime::Instance;
 use super::{LoadDriver, RunContext};
 use crate::contracts::Halt;
 
+/// How long the load generator may take to end a step whose contenders have all ended.
+const PATIENCE: Duration = Duration::from_secs(3);
+
 /// How often the session looks whether contenders still live while they are loaded.
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -19,43 +22,51 @@ impl LoadDriver {
         self.accounts.iter().all(|account| account.lost.is_some())
     }
 
-    /// The next event of the load generator; `None` if the last contender has ended before, and
-    /// with it the load. One that ends while others live is left out from then on.
+    /// The next event of the load generator; `None` if all contenders have ended and it does not
+    /// say that the step has, too. One that ends while others live is left out from then on.
     pub(super) async fn event_or_death(
         &mut self,
         on: &mut [RunContext<'_>],
     ) -> Result<Option<LoadEvent>, Halt> {
+        let mut patience = PATIENCE;
         loop {
             // What is dropped here has taken nothing: the next call goes on where it was.
             if let Ok(event) = tokio::time::timeout(LOOK, self.event()).await {
                 return event.map(Some);
             }
-            self.look_for_deaths(on).await?;
+            for side in self.look_for_deaths(on).await? {
+                self.accounts[side].has_open_slice = true;
+            }
             if self.all_lost() {
+                patience = patience.saturating_sub(LOOK);
+            }
+            if patience.is_zero() {
                 return Ok(None);
             }
         }
     }
 
-    /// Loses the contenders that have ended, and ends the load on them. The end of the backend ends
-    /// all.
-    pub(super) async fn look_for_deaths(&mut self, on: &mut [RunContext<'_>]) -> Result<(), Halt> {
+    /// Loses the contenders that have ended, ends the load on them, and returns which they are. The
+    /// end of the backend ends all.
+    pub(super) async fn look_for_deaths(
+        &mut self,
+        on: &mut [RunContext<'_>],
+    ) -> Result<Vec<usize>, Halt> {
         if let Some(first) = on.first() {
             first.parts.backend_lives().await?;
         }
         let mut ended = Vec::new();
-        for (side, (one, account)) in (0..).zip(on.iter_mut().zip(&mut self.accounts)) {
+        for (side, (one, account)) in on.iter_mut().zip(&mut self.accounts).enumerate() {
             if account.lost.is_none() {
                 account.lost = death(one.instance, account.last.asked).await;
                 ended.extend(account.lost.is_some().then_some(side));
             }
         }
-        if !self.all_lost() {
-            for side in ended {
-                self.tell(StepCommand::Leave(side)).await?;
-            }
+        for side in &ended {
+            let side = u32::try_from(*side).unwrap_or(u32::MAX);
+            self.tell(StepCommand::Leave(side)).await?;
         }
-        Ok(())
+        Ok(ended)
     }
 }
 
