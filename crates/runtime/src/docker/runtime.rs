@@ -301,8 +301,14 @@ async fn make_bridge(engine: &Engine) -> Result<Bridge, Problem> {
     })
 }
 
-/// The device that leads to an address of this host's own networks, by the most specific route.
+/// The device that leads to an address of this host's own networks.
 fn device_to(address: IpAddr) -> Option<String> {
+    let routes = procfs::net::route().unwrap_or_default();
+    closest(routes, address)
+}
+
+/// The device of the most specific route to an address that has no gateway.
+fn closest(routes: Vec<RouteEntry>, address: IpAddr) -> Option<String> {
     let IpAddr::V4(address) = address else {
         return None;
     };
@@ -312,9 +318,8 @@ fn device_to(address: IpAddr) -> Option<String> {
             && route.gateway.is_unspecified()
             && route.destination.to_bits() == address.to_bits() & mask
     };
-    let routes = procfs::net::route().unwrap_or_default().into_iter();
-    let closest = routes.filter(leads).max_by_key(|route| route.mask);
-    Some(closest?.iface)
+    let leading = routes.into_iter().filter(leads);
+    Some(leading.max_by_key(|route| route.mask)?.iface)
 }
 
 /// Returns the engine's response to a start.
@@ -400,4 +405,33 @@ impl Drop for Unfinished {
 /// When a process started, monotonic ns, rounded down by up to 10 ms.
 fn started_ns(pid: u32) -> Option<u64> {
     Some(Stat::of(pid)?.start_ticks.saturating_mul(TICK_NS))
+}
+
+#[cfg(test)]
+mod tests {
+    use procfs::FromBufRead as _;
+    use procfs::net::RouteEntries;
+
+    use super::closest;
+
+    /// As the kernel writes them: numbers are in the order of the network.
+    const ROUTES: &str = "\
+Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\tMTU\tWindow\tIRTT
+eth0\t00000000\t010200C0\t0003\t0\t0\t0\t00000000\t0\t0\t0
+eth0\t0000A8C0\t00000000\t0001\t0\t0\t0\t0000FFFF\t0\t0\t0
+br-494c2bddac01\t0010A8C0\t00000000\t0001\t0\t0\t0\t00F0FFFF\t0\t0\t0
+";
+
+    #[test]
+    fn the_most_specific_route_without_a_gateway_leads() {
+        let check = |address: &str, expect: Option<&str>| {
+            let routes = RouteEntries::from_buf_read(ROUTES.as_bytes()).unwrap().0;
+            let found = closest(routes, address.parse().unwrap());
+            assert_eq!(found.as_deref(), expect, "{address}");
+        };
+        check("192.168.16.1", Some("br-494c2bddac01"));
+        check("192.168.1.1", Some("eth0"));
+        check("172.17.0.1", None);
+        check("::1", None);
+    }
 }
