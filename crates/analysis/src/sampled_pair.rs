@@ -9,8 +9,8 @@ pub struct SampledPair {
     pub cheaper: String,
     /// Layers that differ significantly, the largest difference first.
     pub layers: Vec<SampledDifference>,
-    /// The same of functions; `None` of contenders in different languages, which have none in
-    /// common.
+    /// Functions that differ significantly, the largest difference first; `None` for contenders in
+    /// different languages, which have none in common.
     pub functions: Option<Vec<SampledDifference>>,
     /// The function that grew most with all that it calls; `None` where none grew significantly,
     /// and of contenders in different languages.
@@ -27,7 +27,7 @@ pub struct SampledDifference {
     /// CPU of the cheaper one, us.
     pub cheaper_us: f64,
     /// Half of the 95 % interval of the difference, us: by the numbers of samples, and by how much
-    /// CPU per request varied over the measured processes (their ratio, where they are of sets).
+    /// CPU per request varied over the measured processes; in sets, their ratio.
     pub half_us: f64,
 }
 

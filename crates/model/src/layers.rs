@@ -189,8 +189,8 @@ impl LayerRules {
         self.owner(&functions)
     }
 
-    /// The owner of a stack outside of the kernel, the innermost function first: that of the first
-    /// function that does not belong to its caller.
+    /// The owner of a stack outside of the kernel, the innermost function first. The first function
+    /// that does not belong to its caller decides.
     fn owner(&self, functions: &[&str]) -> &str {
         let mut runtime = None;
         for name in functions.iter().filter(|name| !name.is_empty()) {

@@ -70,7 +70,7 @@ pub struct LoadSpec {
     /// and after each [`LoadEvent::StepDone`] before the connections of the next step are opened.
     /// The line `go` has it go on; after a step, the line `again` has that step made once more. The
     /// line `go at NS` has the window open at that instant of the wall clock, ns since the Unix
-    /// epoch, or at once where it has passed; then a [`LoadEvent::Began`] follows. The line
+    /// epoch, or at once if it has passed; then a [`LoadEvent::Began`] follows. The line
     /// `leave N` is taken at any time: target N, from 0, gets no further requests. Any other line
     /// ends the load with [`LoadEvent::Failed`], the end of standard input ends it at once.
     #[serde(default)]

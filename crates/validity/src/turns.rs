@@ -62,7 +62,7 @@ impl TurnsUsed {
 }
 
 /// Divides the CPU time of a slice of a contender that may use this number of cores; `None` without
-/// turns. Where it was not read turn by turn, all of it counts as that of the turns.
+/// turns. If it was not read turn by turn, all of it counts as used in the turns.
 pub(crate) fn turns(load: &LoadInterval, all: Used, cores: f64) -> Option<TurnsUsed> {
     let read = load.turns.iter().filter(|turn| turn.own_cpu_us > 0);
     let is_full =

@@ -1,5 +1,5 @@
-//! The results that the repository holds stay readable, whatever becomes of the format; those of a
-//! stranger do no harm.
+//! The results that the repository holds stay readable, whatever becomes of the format; those from
+//! elsewhere do no harm.
 
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -177,7 +177,7 @@ mod tests {
         assert!(is_guarded(&one) && is_guarded(&other));
         drop(other);
         sweep().unwrap();
-        assert!(is_guarded(&one), "that of a living session");
+        assert!(is_guarded(&one), "its session lives");
         let number = one.number;
         drop(one);
         assert!(!is_guarded(&Subnet::unclaimed(number)));

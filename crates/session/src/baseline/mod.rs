@@ -191,8 +191,8 @@ impl Base {
         Ok(left_out)
     }
 
-    /// Takes contenders out of a session that are the same program as their base. Where sets are
-    /// played in groups all are measured: one of them may be what the groups are compared through.
+    /// Takes contenders out of a session that are the same program as their base. If sets are
+    /// played in groups, all are measured: one of them may be what the groups are compared through.
     ///
     /// # Errors
     /// All of them are.

@@ -390,6 +390,10 @@ impl LoadDriver {
         if self.all_lost() {
             return Ok(None);
         }
+        // One that ended while connections were opened has no slice in this step.
+        for account in &mut self.accounts {
+            account.has_open_slice = false;
+        }
         let before = read_all(on).await;
         self.tell(StepCommand::Go).await?;
         Ok(Some(before))

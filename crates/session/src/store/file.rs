@@ -30,13 +30,13 @@ pub(super) fn explain(path: &Path, error: &std::io::Error) -> anyhow::Error {
 }
 
 /// Writes a file so that a reader sees either nothing or all of it. A link of its name is replaced
-/// and not followed: results can be a stranger's.
+/// and not followed: results can come from anywhere.
 ///
 /// # Errors
 /// The file system's error, with a hint.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     let folder = path.parent().filter(|parent| *parent != Path::new(""));
-    // With the rights that every new file has; that of a temporary file is its user's alone.
+    // With the rights of every new file; a temporary file has those of its user alone.
     let made = Builder::new()
         .suffix(".partial")
         .permissions(Permissions::from_mode(0o666))
@@ -49,8 +49,9 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     written.map(drop).map_err(|error| explain(path, &error))
 }
 
-/// Makes a folder in a results folder, unless it is there. Results can be a stranger's, whose links
-/// must not choose what is overwritten: neither it nor what is in it may be one.
+/// Makes a folder in a results folder, unless it is there. Results can come from anywhere, and
+/// their links must not choose what is overwritten: neither the folder nor an entry of it may be a
+/// link.
 ///
 /// # Errors
 /// There is a link, or the file system's error, each with a hint.

@@ -27,7 +27,7 @@ struct Held {
     path: PathBuf,
     /// The folder and those above it that were missing, the innermost first.
     made: Vec<PathBuf>,
-    /// Bears the lock.
+    /// Open for as long as the folder is locked.
     _folder: File,
 }
 

@@ -30,7 +30,7 @@ impl LoadDriver {
     ) -> Result<Option<LoadEvent>, Halt> {
         let mut patience = PATIENCE;
         loop {
-            // What is dropped here has taken nothing: the next call goes on where it was.
+            // A call that is dropped has taken no event: the next one gets it.
             if let Ok(event) = tokio::time::timeout(LOOK, self.event()).await {
                 return event.map(Some);
             }
