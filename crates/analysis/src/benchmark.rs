@@ -15,6 +15,7 @@ use bakeoff_stats::Budget;
 
 use super::labels::{conditions, open_load_label, step_labels, trial_labels};
 use super::played_turn::PlayedTurn;
+use super::process::Process;
 use super::scale::{CpuScales, Scale};
 use super::session_data::SessionData;
 use super::sittings;
@@ -91,7 +92,7 @@ pub struct RunData<'a> {
 pub struct CaseData<'a> {
     /// Contender and parameters.
     pub label: String,
-    /// Its runs by repetition.
+    /// Its runs by process.
     pub runs: Vec<RunData<'a>>,
 }
 
@@ -108,8 +109,6 @@ pub struct BenchmarkData<'a> {
     pub step_labels: Vec<String>,
     /// Its contenders.
     pub cases: Vec<CaseData<'a>>,
-    /// The case that was measured a second time as the session's control.
-    pub control: Option<CaseData<'a>>,
 }
 
 /// All benchmarks with load, in order of first appearance; cases in natural order.
@@ -134,9 +133,8 @@ fn of_kind(results: &Results, kind: RunKind) -> Vec<BenchmarkData<'_>> {
         let begin = &records.begin;
         let conditions = conditions(records);
         let name = &begin.run.benchmark;
-        let found = made
-            .iter()
-            .position(|b| b.name == *name && b.conditions == conditions);
+        let same = |b: &BenchmarkData<'_>| b.name == *name && b.conditions == conditions;
+        let found = made.iter().position(same);
         let benchmark = if let Some(index) = found {
             &mut made[index]
         } else {
@@ -146,7 +144,6 @@ fn of_kind(results: &Results, kind: RunKind) -> Vec<BenchmarkData<'_>> {
                 backend: begin.backend_label(),
                 step_labels: Vec::new(),
                 cases: Vec::new(),
-                control: None,
             });
             made.last_mut().expect("it was pushed above")
         };
@@ -167,19 +164,17 @@ fn of_kind(results: &Results, kind: RunKind) -> Vec<BenchmarkData<'_>> {
         let label = begin.run.case_label();
         match benchmark.cases.iter_mut().find(|case| case.label == label) {
             Some(case) => case.runs.push(run),
-            None => benchmark.cases.push(CaseData {
-                label,
-                runs: vec![run],
-            }),
+            None => {
+                let runs = vec![run];
+                benchmark.cases.push(CaseData { label, runs });
+            }
         }
     }
     for benchmark in &mut made {
-        benchmark
-            .cases
-            .sort_by(|a, b| natural::compare(&a.label, &b.label));
-        for case in &mut benchmark.cases {
-            case.runs
-                .sort_by_key(|run| run.records.begin.run.repetition);
+        let cases = &mut benchmark.cases;
+        cases.sort_by(|a, b| natural::compare(&a.label, &b.label));
+        for case in cases {
+            case.runs.sort_by_key(RunData::process);
         }
     }
     made
@@ -411,10 +406,17 @@ impl<'a> RunData<'a> {
         self.records.begin.run.repetition
     }
 
-    /// A value of this run with the block that it belongs to: the repetition, in which every case
-    /// of the session has its turn in shuffled order.
-    pub fn with_block(&self, value: f64) -> (u32, f64) {
-        (self.repetition(), value)
+    /// Which process of its case it is.
+    pub fn process(&self) -> Process {
+        Process {
+            repetition: self.repetition(),
+            is_twin: self.records.begin.run.twin,
+        }
+    }
+
+    /// A value of this run.
+    pub fn with_process(&self, value: f64) -> (Process, f64) {
+        (self.process(), value)
     }
 
     /// Returns whether the run went to its end.

@@ -276,7 +276,7 @@ fn of_run(run: &RunData<'_>, slos: &[Slo]) -> Option<OfRun> {
         _ => (None, None),
     };
     Some(OfRun {
-        block: run.with_block(rate),
+        block: (run.repetition(), rate),
         own,
         last_before_failure: lasts.and_then(|lasts| geometric_mean(&lasts)),
         cpu_us: step.and_then(StepData::cpu_us_per_request),

@@ -49,7 +49,8 @@ impl References {
     fn of(common: &CaseData<'_>) -> Self {
         let mut known = Self::default();
         for (run, step) in turns::with_numbers(std::iter::once(common)) {
-            if run.void || step.kept.is_empty() {
+            // A second process is in one of the groups only.
+            if run.void || run.process().is_twin || step.kept.is_empty() {
                 continue;
             }
             let key = (step.index, groups::place(run));

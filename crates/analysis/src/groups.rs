@@ -55,24 +55,6 @@ pub fn across(one: &[f64], other: &[f64]) -> Vec<f64> {
     pairs.map(|(one, other)| one - other + moved).collect()
 }
 
-/// One value for each repetition: the mean over its groups of a contender that is in several.
-pub fn one_of_each(values: Vec<(u32, f64)>) -> Vec<(u32, f64)> {
-    let mut found: Vec<(u32, Vec<f64>)> = Vec::new();
-    for (repetition, value) in values {
-        match found.iter_mut().find(|(known, _)| *known == repetition) {
-            Some((_, values)) => values.push(value),
-            None => found.push((repetition, vec![value])),
-        }
-    }
-    let mean = |values: &[f64]| match values {
-        [one] => *one,
-        _ => values.iter().sum::<f64>() / count(values.len()),
-    };
-    let each = found.iter();
-    each.map(|(repetition, values)| (*repetition, mean(values)))
-        .collect()
-}
-
 /// Of a contender, by place.
 pub type ByPlace<T> = BTreeMap<SetKey, T>;
 

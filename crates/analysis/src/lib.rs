@@ -35,6 +35,7 @@ pub mod percentiles;
 mod played_turn;
 pub mod price;
 pub mod probe;
+mod process;
 pub mod profile;
 pub mod reasons;
 pub mod requests;

@@ -58,14 +58,9 @@ pub struct LoadAnalysis<'r> {
 }
 
 impl<'r> LoadAnalysis<'r> {
-    fn new(
-        results: &Results,
-        data: BenchmarkData<'r>,
-        control: Option<Control>,
-        void: bool,
-    ) -> Self {
+    fn new(results: &Results, data: BenchmarkData<'r>, controls: Vec<Control>, void: bool) -> Self {
         let checks = CheckTable::new(&data);
-        let mut summary = summary::of_benchmark(&data, &checks, control, void);
+        let mut summary = summary::of_benchmark(&data, &checks, controls, void);
         let sampled = layers::of_reasons(results, &summary);
         let reasons = summary.tables.iter_mut();
         let reasons = reasons.flat_map(|table| &mut table.reasons);
@@ -98,10 +93,9 @@ pub fn loads(results: &Results) -> Vec<LoadAnalysis<'_>> {
     data.iter_mut().for_each(turns::keep);
     data.iter_mut().for_each(rising::judge);
     data.iter_mut().for_each(group_scales::scale);
-    data.iter_mut().for_each(control::set_apart);
     let controls = control::controls(&data);
     let void = controls.iter().flatten().any(Control::is_void);
     let each = data.into_iter().zip(controls);
-    each.map(|(data, control)| LoadAnalysis::new(results, data, control, void))
+    each.map(|(data, controls)| LoadAnalysis::new(results, data, controls, void))
         .collect()
 }

@@ -7,8 +7,8 @@ use bakeoff_model::validity::Validity;
 use bakeoff_stats::{Better, Estimate, Sample};
 
 use super::benchmark::{CaseData, RunData, StepData};
-use super::groups;
 use super::percentiles::Latency;
+use super::process::{Process, one_of_each};
 use super::requests;
 use super::validity;
 use crate::number::{as_f64, mib};
@@ -164,7 +164,7 @@ pub fn in_runs(
 ) -> Option<Metric> {
     let steps = case.completed().filter_map(|run| {
         let step = run.step(label)?;
-        Some((run.with_block(value(run, step)?), step))
+        Some((run.with_process(value(run, step)?), step))
     });
     let (values, steps): (Vec<_>, Vec<_>) = steps.unzip();
     let metric = Metric::new(values, steps.into_iter())?;
@@ -174,19 +174,20 @@ pub fn in_runs(
 }
 
 impl Metric {
-    /// A metric that was read off `steps`, with the repetition of each value; of a contender that
-    /// is in several groups of a set, their mean. `None` without a value.
+    /// A metric that was read off `steps`, with the process of each value; of a contender that is
+    /// in several groups of a set, their mean. `None` without a value.
     pub fn new<'s, 'r: 's>(
-        values: Vec<(u32, f64)>,
+        values: Vec<(Process, f64)>,
         steps: impl Iterator<Item = &'s StepData<'r>>,
     ) -> Option<Self> {
-        let values = groups::one_of_each(values);
+        let values = one_of_each(values);
         let steps: Vec<&StepData<'_>> = steps.collect();
         let of_set = |step: &&StepData<'_>| step.is_in_turns() || step.open_rate_per_s.is_some();
         let sittings: BTreeMap<u32, u32> = steps.iter().map(|step| step.sitting).collect();
+        let sample = Sample::of_processes(values)?;
         let sample = match steps.iter().any(of_set) {
-            true => Sample::of_sets(values)?.in_sittings(&sittings),
-            false => Sample::in_blocks(values)?,
+            true => sample.in_sets().in_sittings(&sittings),
+            false => sample,
         };
         let sample = match steps.iter().find_map(|step| step.looks) {
             Some(budget) => sample.looked_at(budget),
@@ -210,7 +211,7 @@ impl Metric {
     }
 
     /// A metric that does not depend on load, such as the time to start.
-    pub fn outside_load(values: Vec<(u32, f64)>) -> Option<Self> {
+    pub fn outside_load(values: Vec<(Process, f64)>) -> Option<Self> {
         Self::new(values, std::iter::empty())
     }
 
@@ -222,8 +223,8 @@ impl Metric {
     ) -> Option<Self> {
         let with_value = runs
             .iter()
-            .filter_map(|run| Some((*run, run.with_block(value(run)?))));
-        let (runs, values): (Vec<&RunData<'r>>, Vec<(u32, f64)>) = with_value.unzip();
+            .filter_map(|run| Some((*run, run.with_process(value(run)?))));
+        let (runs, values): (Vec<&RunData<'r>>, Vec<(Process, f64)>) = with_value.unzip();
         let behind = runs.iter().flat_map(|run| &run.steps);
         Self::new(values, behind.filter(|step| steps(step)))
     }
@@ -291,7 +292,7 @@ fn at_step<'r>(
             }
             None => measured.last(),
         }?;
-        values.push(run.with_block(value(step)?));
+        values.push(run.with_process(value(step)?));
         steps.push(step);
     }
     Metric::new(values, steps.into_iter())
@@ -306,9 +307,9 @@ pub fn in_open_load(runs: &[&RunData<'_>], wanted: Percentile) -> Option<Metric>
     let counting = loaded.filter(|(_, step)| step.resolves(wanted.share()));
     let with_value = counting.filter_map(|(run, step)| {
         let value = wanted.of(&step.latency()?);
-        Some((run.with_block(value), step))
+        Some((run.with_process(value), step))
     });
-    let (values, steps): (Vec<(u32, f64)>, Vec<&StepData<'_>>) = with_value.unzip();
+    let (values, steps): (Vec<(Process, f64)>, Vec<&StepData<'_>>) = with_value.unzip();
     let all = runs.iter().filter_map(|run| run.open.as_ref());
     let verdict = validity::worst(all.map(|step| &step.validity));
     let metric = Metric::new(values, steps.into_iter())?;

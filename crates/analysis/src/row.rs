@@ -113,7 +113,7 @@ pub fn row(
         metric.map(Metric::mean)
     };
     let all = case.runs.iter();
-    let starts = all.filter_map(|run| Some(run.with_block(run.startup_s()?)));
+    let starts = all.filter_map(|run| Some(run.with_process(run.startup_s()?)));
     Some(Row {
         rank: None,
         tie: Tie::Alone,
@@ -150,7 +150,7 @@ pub fn peak_throughput(
 ) -> Option<(Metric, String)> {
     let peak = peak(benchmark, runs)?;
     let values = runs.iter().zip(&peak.steps);
-    let values = values.map(|(run, step)| run.with_block(step.throughput()));
+    let values = values.map(|(run, step)| run.with_process(step.throughput()));
     let throughput = Metric::new(values.collect(), peak.steps.iter().copied())?;
     Some((throughput, peak.label.to_owned()))
 }

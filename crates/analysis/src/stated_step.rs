@@ -8,6 +8,7 @@ use bakeoff_model::validity::Validity;
 
 use super::benchmark::{BenchmarkData, RunData, StepData};
 use super::metric::Metric;
+use super::process::Process;
 use super::validity;
 use crate::number::{counted, mib};
 use crate::percentiles;
@@ -102,8 +103,8 @@ pub fn at_stated(runs: &[&RunData<'_>], stated: Option<&StatedStep>) -> AtStated
         return AtStated::default();
     };
     let found = runs.iter();
-    let found = found.filter_map(|run| Some((run.repetition(), run.step(&stated.label)?)));
-    let steps: Vec<(u32, &StepData<'_>)> = found.collect();
+    let found = found.filter_map(|run| Some((run.process(), run.step(&stated.label)?)));
+    let steps: Vec<(Process, &StepData<'_>)> = found.collect();
     let verdict = validity::worst(steps.iter().map(|(_, step)| &step.validity));
     if validity::unranked(&verdict).is_some() {
         return AtStated {
@@ -113,7 +114,7 @@ pub fn at_stated(runs: &[&RunData<'_>], stated: Option<&StatedStep>) -> AtStated
     }
     let metric = |value: fn(&StepData<'_>) -> Option<f64>| {
         let with_value = steps.iter();
-        let with_value = with_value.filter_map(|(block, step)| Some((*block, value(step)?)));
+        let with_value = with_value.filter_map(|(process, step)| Some((*process, value(step)?)));
         Metric::new(with_value.collect(), steps.iter().map(|(_, step)| *step))
     };
     let latency = percentiles::latency(steps.iter().flat_map(|(_, step)| step.histograms()));

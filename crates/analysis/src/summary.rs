@@ -41,9 +41,9 @@ pub struct BenchmarkSummary {
     pub failures: Vec<FailedRun>,
     /// The measurements of its sets besides their ratios; `None` for whole runs.
     pub sets: Option<Sets>,
-    /// How the contender came out that was measured twice; `None` where none was.
-    pub control: Option<Control>,
-    /// A control of the session differs significantly from its twin: there are no verdicts.
+    /// How the contenders with two processes came out.
+    pub controls: Vec<Control>,
+    /// Two processes of a contender differ significantly: there are no verdicts.
     pub void: bool,
 }
 
@@ -157,7 +157,7 @@ impl RankTable {
 pub fn of_benchmark(
     benchmark: &BenchmarkData<'_>,
     checks: &CheckTable,
-    control: Option<Control>,
+    controls: Vec<Control>,
     void: bool,
 ) -> BenchmarkSummary {
     let stated = stated_step::stated(benchmark);
@@ -198,7 +198,7 @@ pub fn of_benchmark(
         unranked,
         failures: failures::failures(benchmark),
         sets: turns::sets(benchmark),
-        control,
+        controls,
         void,
     }
 }

@@ -233,7 +233,7 @@ fn take_by_cpu_time(benchmark: &mut BenchmarkData<'_>) {
         .map(|(_, step)| step.index)
         .collect();
     for index in steps {
-        let cases = || benchmark.cases.iter().chain(&benchmark.control);
+        let cases = || benchmark.cases.iter();
         let with_turns = cases().filter(|case| {
             with_numbers(std::iter::once(*case)).any(|(_, step)| step.index == index)
         });
@@ -243,7 +243,7 @@ fn take_by_cpu_time(benchmark: &mut BenchmarkData<'_>) {
         {
             continue;
         }
-        for case in benchmark.cases.iter_mut().chain(&mut benchmark.control) {
+        for case in benchmark.cases.iter_mut() {
             let cores = full_use(case, index);
             let steps = case.runs.iter_mut().flat_map(|run| &mut run.steps);
             for step in steps.filter(|step| step.index == index) {
@@ -283,7 +283,7 @@ pub(super) fn is_measured(step: &StepData<'_>) -> bool {
 /// By set and step, the blocks in which every contender has a turn that counts.
 fn counted_blocks(benchmark: &BenchmarkData<'_>) -> BTreeMap<(SetKey, usize), BTreeSet<u64>> {
     let mut counted: BTreeMap<(SetKey, usize), BTreeSet<u64>> = BTreeMap::new();
-    for (run, step) in with_numbers(benchmark.cases.iter().chain(&benchmark.control)) {
+    for (run, step) in with_numbers(benchmark.cases.iter()) {
         let good = good_blocks(&run.records.begin, step);
         let key = (groups::place(run), step.index);
         match counted.get_mut(&key) {
@@ -348,7 +348,7 @@ pub(super) fn sets(benchmark: &BenchmarkData<'_>) -> Option<Sets> {
     let index = shown_step(benchmark)?;
     let mut played: BTreeMap<SetKey, BTreeSet<u64>> = BTreeMap::new();
     let mut kept: BTreeMap<SetKey, usize> = BTreeMap::new();
-    for (run, step) in with_numbers(benchmark.cases.iter().chain(&benchmark.control)) {
+    for (run, step) in with_numbers(benchmark.cases.iter()) {
         if step.index == index {
             let kept = kept.entry(groups::place(run)).or_default();
             *kept = (*kept).max(step.kept.len());
@@ -448,10 +448,24 @@ fn spread(
     })
 }
 
-/// Set -> block that counts -> logarithm of the throughput.
+/// Set -> block that counts -> logarithm of the throughput; of two processes the mean, in the
+/// blocks of both.
 fn logs(case: &CaseData<'_>, index: usize) -> BTreeMap<SetKey, BTreeMap<u64, f64>> {
-    with_numbers(std::iter::once(case))
-        .filter(|(run, step)| step.index == index && !run.is_apart)
-        .map(|(run, step)| (groups::place(run), step.logs()))
-        .collect()
+    let mut logs: BTreeMap<SetKey, BTreeMap<u64, f64>> = BTreeMap::new();
+    let numbers = with_numbers(std::iter::once(case));
+    for (run, step) in numbers.filter(|(run, step)| step.index == index && !run.is_apart) {
+        let own = step.logs();
+        match logs.get_mut(&groups::place(run)) {
+            None => {
+                logs.insert(groups::place(run), own);
+            }
+            Some(other) => {
+                other.retain(|block, _| own.contains_key(block));
+                for (block, log) in other {
+                    *log = log.midpoint(own[block]);
+                }
+            }
+        }
+    }
+    logs
 }

@@ -27,11 +27,11 @@ pub struct BenchmarkVerdict {
     pub winner: Option<String>,
     /// The conclusion as the report has it, one or more sentences.
     pub sentence: String,
-    /// The control differs significantly from its twin, so that nothing is compared.
+    /// Two processes of a contender differ significantly, so that nothing is compared.
     pub void: bool,
-    /// The conclusion from the control, a sentence; absent without one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub control: Option<String>,
+    /// The conclusion from each contender with two processes, a sentence.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub controls: Vec<String>,
     /// Ranked contenders, best first; after the fair ones those whose numbers are lower bounds.
     pub contenders: Vec<Ranked>,
     /// The best of each table against each other contender of it.
@@ -163,7 +163,7 @@ fn of_load(load: &LoadAnalysis<'_>, sentence: &[TextSpan]) -> BenchmarkVerdict {
             .and_then(winner),
         sentence: sentence.iter().map(TextSpan::text).collect(),
         void: summary.void,
-        control: summary.control.as_ref().map(Control::sentence),
+        controls: summary.controls.iter().map(Control::sentence).collect(),
         contenders: rows.map(ranked).collect(),
         comparisons: summary.tables.iter().flat_map(comparisons).collect(),
         reasons: summary

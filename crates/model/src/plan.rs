@@ -82,9 +82,10 @@ pub struct PlannedRun {
     pub contender: String,
     /// Chosen values of the contender's matrix.
     pub parameters: BTreeMap<String, String>,
-    /// It is the session's control: the same case is in the plan once more, without this.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub control: bool,
+    /// It is the second process of its contender in this repetition: the same case is in the plan
+    /// once more, without this, and what the two differ by is chance.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not", alias = "control")]
+    pub twin: bool,
     /// Limits of the contender.
     pub limits: Limits,
     /// Steps of the load.
@@ -193,12 +194,17 @@ impl Plan {
 }
 
 impl PlannedRun {
-    /// Contender and parameters as one label: `rocket-0.4[workers=16]`; that of the control ends
-    /// in ` (A/A)`.
+    /// Contender and parameters as one label: `rocket-0.4[workers=16]`.
     #[must_use]
     pub fn case_label(&self) -> String {
-        let control = if self.control { " (A/A)" } else { "" };
-        case_label(&self.contender, &self.parameters) + control
+        case_label(&self.contender, &self.parameters)
+    }
+
+    /// The label of its process: the case, and ` (twin)` if it is the second process of it.
+    #[must_use]
+    pub fn process_label(&self) -> String {
+        let twin = if self.twin { " (twin)" } else { "" };
+        self.case_label() + twin
     }
 
     /// Whether a pilot decides if it is made: cold starts have a separate number.
@@ -366,12 +372,12 @@ pub fn plan(suite: &Suite, options: &PlanOptions) -> Result<Plan, Vec<UnknownNam
     // Two that are alive concurrently would share a database.
     let in_turns = cases.iter().any(|case| can_take_turns(case, &cases));
     let shares = options.backend == BackendName::Postgres && in_turns;
-    if profile.control && !(shares && options.no_turns.is_none()) {
-        cases::add_control(&mut cases, options.seed);
-    }
     let all = cases.clone();
     for case in cases.iter_mut().filter(|_| options.no_turns.is_none()) {
         case.in_turns = can_take_turns(case, &all);
+    }
+    if profile.control && !(shares && options.no_turns.is_none()) {
+        cases::add_twins(&mut cases, options.seed);
     }
     Ok(Plan {
         format: FORMAT,
@@ -392,8 +398,8 @@ pub fn plan(suite: &Suite, options: &PlanOptions) -> Result<Plan, Vec<UnknownNam
 fn runs_until(profile: &Profile, options: &PlanOptions, cases: &[Case<'_>]) -> Option<RunsUntil> {
     let until = profile.runs.until().filter(|_| options.runs.is_none())?;
     let is_start = |case: &&Case<'_>| matches!(case.benchmark.kind, BenchmarkKind::Startup { .. });
-    let starts = cases.iter().filter(is_start).count();
-    let decided = u32::try_from(cases.len() - starts).unwrap_or(u32::MAX);
+    let is_decided = |case: &&Case<'_>| !case.twin && !is_start(case);
+    let decided = u32::try_from(cases.iter().filter(is_decided).count()).unwrap_or(u32::MAX);
     let time = profile.within_each.map(|each| each.saturating_mul(decided));
     Some(until.within_at_most(time))
 }
@@ -437,11 +443,9 @@ fn runs(
             let is_loaded = kind != RunKind::Startup;
             let is_first = is_loaded && seen.insert(case.contender.name.as_str());
             let lifecycle = has_lifecycle && is_loaded && (is_first || profile.lifecycle_every_run);
-            let steps = steps::steps(profile, case.benchmark);
-            let is_compared = case.in_turns
-                && !case.control
-                && profile.latency
-                && case.benchmark.scenario.is_none();
+            let steps = steps::of_process(profile, case.benchmark, case.shares_time);
+            let is_compared =
+                case.in_turns && !case.twin && profile.latency && case.benchmark.scenario.is_none();
             let latency = is_compared.then(|| LatencyLoad::of(&steps)).flatten();
             let mut run = PlannedRun {
                 id: format!("{}.r{repetition}", case.id),
@@ -451,7 +455,7 @@ fn runs(
                 kind,
                 contender: case.contender.name.clone(),
                 parameters: case.parameters.clone(),
-                control: case.control,
+                twin: case.twin,
                 limits: case.limits,
                 steps,
                 step_order: steps::order(profile, case.benchmark, options.seed, repetition),

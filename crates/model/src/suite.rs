@@ -231,7 +231,8 @@ pub struct Profile {
     /// Response times of contenders that take turns are compared in open load after the turns.
     #[serde(default = "yes", skip_serializing_if = "is_true")]
     pub latency: bool,
-    /// One case is measured twice, under two labels, and has to come out the same.
+    /// Two contenders that take turns have two processes each in every set; of more, or in whole
+    /// runs, one case has two. What two processes of one case differ by is chance.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub control: bool,
     /// They also replace those of benchmarks that define steps.

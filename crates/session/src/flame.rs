@@ -96,9 +96,9 @@ pub(crate) fn runs(plan: &Plan, contenders: &BTreeSet<&String>) -> Vec<PlannedRu
         let known = |one: &PlannedRun| {
             one.benchmark == run.benchmark && one.case_label() == run.case_label()
         };
-        // The control is a case that is there already.
+        // A twin is a case that is there already.
         if run.kind == RunKind::Load
-            && !run.control
+            && !run.twin
             && contenders.contains(&&run.contender)
             && !runs.iter().any(known)
         {

@@ -13,7 +13,7 @@ use bakeoff_model::baseline::Baseline;
 use bakeoff_model::plan::Plan;
 use bakeoff_model::record::Results;
 use bakeoff_model::run_count::{DecisionReason, PILOT_RUNS, RunsDecision, RunsUntil};
-use bakeoff_stats::{Budget, Decision, Sample, Sequential, log_ratios};
+use bakeoff_stats::{Budget, Decision, Sample, Sequential, SetPairs, log_ratios};
 
 use crate::contracts::PendingRun;
 use crate::driver::{Driver, RunRange};
@@ -69,7 +69,7 @@ pub(crate) fn decide(plan: &Plan, asked: RunsUntil, mut results: Results) -> Opt
         families: Vec::new(),
     };
     if let Some(baseline) = &results.baseline {
-        let sets_min = Sequential::default().early_sets_min;
+        let sets_min = sets_min(&results);
         let over = over(&asked, &spent, sets_min);
         if over.is_some() || (sets as usize) < sets_min {
             return over.map(decision);
@@ -80,7 +80,18 @@ pub(crate) fn decide(plan: &Plan, asked: RunsUntil, mut results: Results) -> Opt
         return is_decided(&results).then_some(decision);
     }
     let analysis = Analysis::of(&AnalysisInput::new(&results, ""));
-    because(&asked, &analysis.families(), &spent).map(decision)
+    let sets_min = sets_min(&results).min(PILOT_RUNS as usize);
+    because(&asked, &analysis.families(), (&spent, sets_min)).map(decision)
+}
+
+/// Fewer sets decide nothing.
+fn sets_min(results: &Results) -> usize {
+    let rule = Sequential::default();
+    let has_twins = results.runs.iter().any(|run| run.begin.run.twin);
+    match has_twins {
+        true => rule.early_sets_min_of_twins,
+        false => rule.early_sets_min,
+    }
 }
 
 /// Returns the reason why a session with a baseline ends before its time is over.
@@ -122,15 +133,18 @@ fn over(asked: &RunsUntil, spent: &Spent, sets_min: usize) -> Option<DecisionRea
     }
 }
 
-fn because(asked: &RunsUntil, families: &[Family<'_>], spent: &Spent) -> Option<DecisionReason> {
-    let over = over(asked, spent, PILOT_RUNS as usize);
+fn because(
+    asked: &RunsUntil,
+    families: &[Family<'_>],
+    (spent, sets_min): (&Spent, usize),
+) -> Option<DecisionReason> {
+    let over = over(asked, spent, sets_min);
     let budget = match over {
         Some(_) => Budget::Spent,
         None => Budget::Left,
     };
     let is_open = |family: &&Family<'_>| {
         let pairs = pairs(&family.samples);
-        let pairs: Vec<&[f64]> = pairs.iter().map(Vec::as_slice).collect();
         let looks = Sequential::default().look_family(&pairs, budget);
         looks.iter().any(|look| look.decision == Decision::GoOn)
     };
@@ -143,7 +157,7 @@ fn because(asked: &RunsUntil, families: &[Family<'_>], spent: &Spent) -> Option<
 }
 
 /// The log ratios of all pairs, set by set.
-fn pairs(samples: &[(&str, &Sample)]) -> Vec<Vec<f64>> {
+fn pairs(samples: &[(&str, &Sample)]) -> Vec<SetPairs> {
     let mut pairs = Vec::new();
     for (place, (_, first)) in samples.iter().enumerate() {
         let others = samples[place + 1..].iter();
@@ -189,9 +203,9 @@ mod tests {
             taken: Duration::from_secs(taken_s),
             last: Duration::from_secs(10),
         };
-        assert_eq!(because(&ASKED, &[family(true)], &spent), expect);
+        assert_eq!(because(&ASKED, &[family(true)], (&spent, 3)), expect);
         // A family by another metric decides nothing.
-        let by_cpu = because(&ASKED, &[family(false)], &spent);
+        let by_cpu = because(&ASKED, &[family(false)], (&spent, 3));
         let over = expect.filter(|why| *why != DecisionReason::Decided);
         assert_eq!(by_cpu, over.map(|_| DecisionReason::NothingToCompare));
     }

@@ -217,8 +217,8 @@ fn groups_note(plan: &Plan, largest: &[&PlannedRun], memory_bytes: u64) -> Optio
         run.in_turns && run.benchmark == first.benchmark && run.repetition == first.repetition
     });
     let mut all: Vec<&PlannedRun> = of_set.collect();
-    all.sort_by_key(|run| run.case_label());
-    all.dedup_by_key(|run| run.case_label());
+    all.sort_by_key(|run| run.process_label());
+    all.dedup_by_key(|run| run.process_label());
     Some(format!(
         "turns: {groups} groups of at most {}, each with {common}, because {} alive concurrently \
          may take {}, which does not fit into this host's {} of memory; a group may take {}. \

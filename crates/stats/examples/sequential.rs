@@ -9,7 +9,7 @@
 
 use bakeoff_base::number::length_as_f64;
 use bakeoff_base::random::Random;
-use bakeoff_stats::{Budget, Decision, LogRatio, Look, Sample, Sequential};
+use bakeoff_stats::{Budget, Decision, LogRatio, Look, Sample, Sequential, SetPairs};
 
 const SESSIONS: u32 = 20_000;
 
@@ -287,7 +287,7 @@ fn family(logs: &[Vec<f64>], off: f64) -> (bool, usize) {
     let (mut any_false, mut told_apart) = (false, sets_max);
     for sets in 3..=sets_max {
         let budget = budget(sets, sets_max);
-        let until: Vec<&[f64]> = pairs.iter().map(|pair| &pair[..sets]).collect();
+        let until: Vec<SetPairs> = pairs.iter().map(|pair| pair[..sets].into()).collect();
         let looks = without_margin().look_family(&until, budget);
         let is_different = |look: &Look| look.decision == Decision::Different;
         let mut both = looks.iter().zip(&is_off);
@@ -331,7 +331,7 @@ impl Tally {
     fn add(&mut self, kind: &Kind, log_ratios: &[f64]) {
         let looks = (1..=kind.sets_max).map(|sets| {
             let budget = budget(sets, kind.sets_max);
-            let look = kind.sequential.look(&log_ratios[..sets], budget);
+            let look = kind.sequential.look(&log_ratios[..sets].into(), budget);
             (sets, look)
         });
         let mut looks = looks.skip_while(|(_, look)| look.decision == Decision::GoOn);

@@ -9,6 +9,7 @@ use crate::holm;
 use crate::log_ratio::{self, LogRatio, is_ratio};
 use crate::sample::{Budget, Estimate, Interval, Sample};
 use crate::sequential::Sequential;
+use crate::set_pairs::SetPairs;
 
 /// The chance of any false "above" among all ratios of a session together, and of a false "below"
 /// for each. On one side, so that of a single ratio the 95 % interval lies on that side.
@@ -71,9 +72,9 @@ impl Found {
     fn of((first, second, bound): (&Sample, &Sample, f64)) -> Option<Self> {
         let ratio = LogRatio::of(first, second)?;
         let looked = first.looks_with(second);
-        let looked = looked.zip(log_ratio::differences(first, second));
+        let looked = looked.zip(log_ratio::set_pairs(first, second));
         Some(match looked {
-            Some((budget, differences)) => Self::looked_at(ratio, &differences, budget, bound),
+            Some((budget, pairs)) => Self::looked_at(ratio, &pairs, budget, bound),
             None => Self {
                 ratio,
                 interval: ratio.interval(1.0 - 2.0 * ERROR),
@@ -84,13 +85,13 @@ impl Found {
         })
     }
 
-    fn looked_at(ratio: LogRatio, differences: &[f64], budget: Budget, bound: f64) -> Self {
+    fn looked_at(ratio: LogRatio, pairs: &SetPairs, budget: Budget, bound: f64) -> Self {
         let rule = Sequential {
             alpha: 2.0 * ERROR,
             ..Sequential::default()
         };
-        let interval = rule.look(differences, budget).interval();
-        let sides = rule.p_sides(differences, bound.ln(), budget);
+        let interval = rule.look(pairs, budget).interval();
+        let sides = rule.p_sides(pairs, bound.ln(), budget);
         Self {
             ratio,
             interval,

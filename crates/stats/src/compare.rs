@@ -152,11 +152,11 @@ impl JudgedRatio {
     fn of(first: &Sample, second: &Sample) -> Option<Self> {
         let ratio = LogRatio::of(first, second)?;
         let budget = first.looks_with(second);
-        let looked = budget.zip(log_ratio::differences(first, second));
+        let looked = budget.zip(log_ratio::set_pairs(first, second));
         let rule = Sequential::default();
         Some(Self {
             ratio,
-            look: looked.map(|(budget, differences)| rule.look(&differences, budget)),
+            look: looked.map(|(budget, pairs)| rule.look(&pairs, budget)),
         })
     }
 

@@ -2,9 +2,10 @@
 //! difference exists where one of them takes nothing.
 
 use crate::holm;
-use crate::log_ratio::{LogRatio, in_common};
+use crate::log_ratio::LogRatio;
 use crate::sample::{Estimate, Interval, Sample, mean};
 use crate::sequential::Sequential;
+use crate::set_pairs::SetPairs;
 
 /// The chance of any false difference in a family.
 const ERROR: f64 = 0.05;
@@ -55,17 +56,19 @@ fn found(first: &Sample, second: &Sample) -> (Estimate, Option<f64>) {
         values.map(|value| value / scale).collect()
     };
     let (mut a, b) = (scaled(first), scaled(second));
-    let found = LogRatio::of_values(first, second, &a, &b).or_else(|| {
+    let mut pairs = SetPairs::of(first, second, &|value| value / scale);
+    let found = LogRatio::of_values(first, second, &pairs, &a, &b).or_else(|| {
         blur(&mut a);
-        LogRatio::of_values(first, second, &a, &b).filter(|_| scale > 0.0)
+        let mut differences = pairs.differences().to_vec();
+        blur(&mut differences);
+        pairs = SetPairs::from(&differences[..]);
+        LogRatio::of_values(first, second, &pairs, &a, &b).filter(|_| scale > 0.0)
     });
     let Some(found) = found else {
         return (without_spread(first, second), None);
     };
-    let looked = first.looks_with(second).map(|budget| {
-        let differences = in_common(first, second, &a, &b);
-        Sequential::default().look(&differences, budget)
-    });
+    let looked = first.looks_with(second);
+    let looked = looked.map(|budget| Sequential::default().look(&pairs, budget));
     let (interval, p_value) = match looked {
         Some(look) => (look.interval_ln, look.p_value),
         None => (Some(found.interval_ln(1.0 - ERROR)), found.p_equal()),
@@ -83,10 +86,10 @@ fn found(first: &Sample, second: &Sample) -> (Estimate, Option<f64>) {
 
 /// The difference where nothing is known of its spread; of sets that of those in common.
 fn without_spread(first: &Sample, second: &Sample) -> Estimate {
-    let common = in_common(first, second, first.values(), second.values());
+    let common = SetPairs::of(first, second, &|value| value);
     let are_sets = first.is_of_sets() && second.is_of_sets() && !common.is_empty();
     let (point, runs) = match are_sets {
-        true => (mean(&common), common.len()),
+        true => (mean(common.differences()), common.len()),
         false => {
             let runs = first.runs().min(second.runs());
             (first.mean() - second.mean(), runs)

@@ -25,6 +25,7 @@ pub mod rank;
 pub mod rise;
 pub mod sample;
 pub mod sequential;
+pub mod set_pairs;
 pub mod steady;
 
 pub use bound::{BoundSide, Bounded, against_bounds};
@@ -42,4 +43,5 @@ pub use rank::{Ranked, Tie, rank};
 pub use rise::{Point, Rise, rise, rise_over};
 pub use sample::{Budget, Estimate, Interval, Sample};
 pub use sequential::{Decision, Look, Sequential, Sides};
+pub use set_pairs::SetPairs;
 pub use steady::{SteadyState, steady_state};

@@ -13,6 +13,7 @@ use crate::components::are_apart;
 use crate::distribution::{student_cdf, student_quantile};
 use crate::power::Exactness;
 use crate::sample::{Interval, Sample, mean, variance};
+use crate::set_pairs::SetPairs;
 
 /// With at least this number of common blocks the two are compared block by block. Pairs have n - 1
 /// degrees of freedom, Welch up to 2n - 2: with fewer blocks that costs more than what the blocks
@@ -30,6 +31,8 @@ pub enum Method {
     None,
     /// Student's t of the log ratios of common blocks.
     Paired,
+    /// Student's t of the log ratios of sets, whose spread is that of two processes of each, too.
+    Twins,
     /// Student's t of the mean log ratios of sittings.
     Sittings,
     /// Welch's t of the logs.
@@ -44,11 +47,31 @@ pub struct LogRatio {
     /// Standard error of the difference; above 0.
     pub(crate) error: f64,
     /// Degrees of freedom; at least 1.
-    freedom: f64,
+    pub(crate) freedom: f64,
     /// How it was found.
     pub method: Method,
     /// Pairs, or runs of the smaller side.
     pub runs: usize,
+}
+
+/// How much a look rests on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LookedAt {
+    /// The number of sets.
+    pub sets: usize,
+    /// Degrees of freedom of the variance: one less, and those of twins.
+    pub freedom: f64,
+}
+
+impl LookedAt {
+    /// Sets with one process of each service.
+    #[must_use]
+    pub fn without_twins(sets: usize) -> Self {
+        Self {
+            sets,
+            freedom: count(sets.saturating_sub(1)),
+        }
+    }
 }
 
 impl LogRatio {
@@ -57,19 +80,25 @@ impl LogRatio {
     /// show their noise, and would make anything certain.
     #[must_use]
     pub fn of(first: &Sample, second: &Sample) -> Option<Self> {
-        Self::of_values(first, second, &logs(first)?, &logs(second)?)
+        let pairs = set_pairs(first, second)?;
+        Self::of_values(first, second, &pairs, &logs(first)?, &logs(second)?)
     }
 
     /// Compares what the values of both samples were turned into, by their blocks and sittings.
-    pub(crate) fn of_values(first: &Sample, second: &Sample, a: &[f64], b: &[f64]) -> Option<Self> {
-        let differences = in_common(first, second, a, b);
+    pub(crate) fn of_values(
+        first: &Sample,
+        second: &Sample,
+        pairs: &SetPairs,
+        a: &[f64],
+        b: &[f64],
+    ) -> Option<Self> {
         if are_sets(first, second) {
             let fixed = first.looks_with(second).is_none();
-            let sittings = fixed.then(|| by_sitting(first, second, &differences));
+            let sittings = fixed.then(|| by_sitting(first, second, pairs.differences()));
             let of_sittings = sittings.and_then(|sittings| Self::of_sittings(&sittings));
-            of_sittings.or_else(|| Self::paired(&differences))
-        } else if differences.len() >= PAIRED_BLOCKS_MIN {
-            Self::paired(&differences)
+            of_sittings.or_else(|| Self::of_sets(pairs))
+        } else if pairs.len() >= PAIRED_BLOCKS_MIN {
+            Self::of_sets(pairs)
         } else {
             Self::welch(a, b)
         }
@@ -87,6 +116,19 @@ impl LogRatio {
             Method::Paired,
             runs,
         )
+    }
+
+    /// The mean of sets. If each has two processes of both sides, what these differ by is part of
+    /// its error. `None` of fewer than two sets, and without any spread.
+    #[must_use]
+    pub fn of_sets(pairs: &SetPairs) -> Option<Self> {
+        let Some(moderated) = pairs.moderated() else {
+            return Self::paired(pairs.differences());
+        };
+        let sets = pairs.len();
+        let error = (moderated.variance / count(sets)).sqrt();
+        let difference = mean(pairs.differences());
+        Self::new(difference, error, moderated.freedom, Method::Twins, sets)
     }
 
     /// Where the sittings differ by more than their sets explain, they are the observations: more
@@ -127,6 +169,14 @@ impl LogRatio {
             method,
             runs,
         })
+    }
+
+    /// The sets and the degrees of freedom that it rests on.
+    pub(crate) fn looked_at(&self) -> LookedAt {
+        LookedAt {
+            sets: self.runs,
+            freedom: self.freedom,
+        }
     }
 
     /// The ratio of the geometric means.
@@ -192,19 +242,14 @@ impl LogRatio {
 
 /// The log ratios of the blocks that both have, in order; none where a value is not positive.
 #[must_use]
-pub fn log_ratios(first: &Sample, second: &Sample) -> Vec<f64> {
-    differences(first, second).unwrap_or_default()
+pub fn log_ratios(first: &Sample, second: &Sample) -> SetPairs {
+    set_pairs(first, second).unwrap_or_default()
 }
 
-/// The same; `None` where a value is not positive.
-pub(crate) fn differences(first: &Sample, second: &Sample) -> Option<Vec<f64>> {
-    Some(in_common(first, second, &logs(first)?, &logs(second)?))
-}
-
-/// The differences of `a` and `b`, which belong to the values of the samples, in common blocks.
-pub(crate) fn in_common(first: &Sample, second: &Sample, a: &[f64], b: &[f64]) -> Vec<f64> {
-    let common = first.common_blocks(second);
-    common.iter().map(|(i, j)| a[*i] - b[*j]).collect()
+/// The log ratios of the blocks that both have; `None` where a value is not positive.
+pub(crate) fn set_pairs(first: &Sample, second: &Sample) -> Option<SetPairs> {
+    logs(first).and(logs(second))?;
+    Some(SetPairs::of(first, second, &f64::ln))
 }
 
 /// The differences of the common blocks, by sitting.

@@ -18,6 +18,9 @@ pub struct Sample {
     sittings: Vec<u32>,
     /// Their number was decided by looking at them, and whether the budget is spent.
     looks: Option<Budget>,
+    /// Of sets with two processes of the case: what each value is the mean of. Empty, or as long as
+    /// the values.
+    twins: Vec<Option<[f64; 2]>>,
 }
 
 /// Whether further sets may follow.
@@ -107,11 +110,57 @@ impl Sample {
     /// as for [`Sample::new`].
     #[must_use]
     pub fn of_sets(values: Vec<(u32, f64)>) -> Option<Self> {
-        let sample = Self::in_blocks(values)?;
+        Some(Self::in_blocks(values)?.in_sets())
+    }
+
+    /// The same values, whose blocks are sets as in [`Sample::of_sets`].
+    #[must_use]
+    pub fn in_sets(self) -> Self {
+        Self { sets: true, ..self }
+    }
+
+    /// A sample of blocks, of which some or all have two processes of the case: the value of each
+    /// process. The value of such a block is the geometric mean of both, because noise is a share
+    /// of the level; the arithmetic one if they are not positive. `None` as for [`Sample::new`].
+    #[must_use]
+    pub fn of_processes(values: Vec<(u32, f64, Option<f64>)>) -> Option<Self> {
+        let twins = values.iter().map(|(_, one, other)| Some([*one, (*other)?]));
+        let twins = twins.collect();
+        let values = values.into_iter().map(|(set, one, other)| {
+            let mean = match other {
+                None => one,
+                Some(other) if one > 0.0 && other > 0.0 => one.ln().midpoint(other.ln()).exp(),
+                Some(other) => one.midpoint(other),
+            };
+            (set, mean)
+        });
         Some(Self {
-            sets: true,
-            ..sample
+            twins,
+            ..Self::in_blocks(values.collect())?
         })
+    }
+
+    /// The blocks with two processes of the case, as if each process were another case: what they
+    /// differ by is chance. `None` if there is no such block.
+    #[must_use]
+    pub fn processes(&self) -> Option<[Self; 2]> {
+        let mut indices: Vec<usize> = (0..self.values.len()).collect();
+        indices.retain(|index| self.twins(*index).is_some());
+        let of = |process: usize| {
+            let values = indices.iter().filter_map(|index| {
+                let block = self.blocks.get(*index)?;
+                Some((*block, self.twins(*index)?[process]))
+            });
+            let sample = Self::in_blocks(values.collect())?;
+            let sittings = indices.iter().filter_map(|index| self.sittings.get(*index));
+            Some(Self {
+                sets: self.sets,
+                sittings: sittings.copied().collect(),
+                looks: self.looks,
+                ..sample
+            })
+        };
+        Some([of(0)?, of(1)?])
     }
 
     /// Returns the values of the blocks up to this one, as they were seen before the last look.
@@ -126,6 +175,7 @@ impl Sample {
             sets: self.sets,
             sittings: sittings.copied().collect(),
             looks: self.looks.map(|_| Budget::Left),
+            twins: self.twins_at(indices.iter().copied()),
         })
     }
 
@@ -143,10 +193,17 @@ impl Sample {
             .filter_map(|(index, _)| self.sittings.get(*index));
         let blocks = kept.iter().map(|(index, _)| self.blocks[*index]);
         let scaled = Self::of(values.collect(), blocks.collect())?;
+        let mut twins = self.twins_at(kept.iter().map(|(index, _)| *index));
+        for (twins, (_, factor)) in twins.iter_mut().zip(&kept) {
+            if let Some(twins) = twins {
+                *twins = twins.map(|value| value * factor);
+            }
+        }
         Some(Self {
             sets: self.sets,
             sittings: sittings.copied().collect(),
             looks: self.looks,
+            twins,
             ..scaled
         })
     }
@@ -181,6 +238,10 @@ impl Sample {
             sets: self.sets && later.sets,
             sittings: Vec::new(),
             looks: later.looks,
+            twins: match self.twins.is_empty() || later.twins.is_empty() {
+                true => Vec::new(),
+                false => [&self.twins[..], &later.twins].concat(),
+            },
         }
     }
 
@@ -194,6 +255,17 @@ impl Sample {
             sittings: sittings.collect(),
             ..self
         }
+    }
+
+    /// The two values of the set of that index, if it has two.
+    pub(crate) fn twins(&self, index: usize) -> Option<[f64; 2]> {
+        self.twins.get(index).copied().flatten()
+    }
+
+    fn twins_at(&self, indices: impl Iterator<Item = usize>) -> Vec<Option<[f64; 2]>> {
+        indices
+            .filter_map(|index| self.twins.get(index).copied())
+            .collect()
     }
 
     /// The sitting of the value of that index.
@@ -220,6 +292,7 @@ impl Sample {
             sets: false,
             sittings: Vec::new(),
             looks: None,
+            twins: Vec::new(),
         })
     }
 
@@ -233,6 +306,7 @@ impl Sample {
             sets: false,
             sittings: Vec::new(),
             looks: None,
+            twins: Vec::new(),
         }
     }
 

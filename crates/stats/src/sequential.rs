@@ -1,7 +1,8 @@
 //! Stopping a paired comparison as soon as it is sure, with an error that holds however often one
 //! looks.
 //!
-//! A set is one fresh process of each contender, and yields one log ratio of each pair. Sets follow
+//! A set has one or two fresh processes of each contender, and yields one log ratio of each pair.
+//! Sets follow
 //! each other until every pair is decided or a budget of time, stated in advance, is spent. Asking
 //! Student's t after each set finds differences where there are none: of 20 sets in 23 % of the
 //! sessions. So the error is divided in advance. One part is spent by an e-process, which may be
@@ -15,9 +16,10 @@ use bakeoff_base::number::length_as_f64 as count;
 
 use crate::distribution::{student_cdf, student_quantile};
 use crate::holm;
-use crate::log_ratio::LogRatio;
+use crate::log_ratio::{LogRatio, LookedAt};
 use crate::power::RELEVANCE;
 use crate::sample::{Budget, Interval};
+use crate::set_pairs::SetPairs;
 
 /// The errors that are allowed, and what counts as a difference.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -37,6 +39,8 @@ pub struct Sequential {
     /// The session does not stop early after fewer sets. The last look is taken however few there
     /// are.
     pub early_sets_min: usize,
+    /// As `early_sets_min`, of sets with two processes of each service.
+    pub early_sets_min_of_twins: usize,
 }
 
 /// The outcome of a look at a pair.
@@ -102,6 +106,8 @@ impl Default for Sequential {
     ///   7.8 sets on average (7.3).
     /// - A prior variance of 3, 10 or 30 makes little difference. A smaller one makes large effects
     ///   wait where there are many pairs, a larger one those of about two deviations.
+    /// - With two processes of each service in a set, two sets are enough: their differences show
+    ///   the noise, too (`examples/twins.rs`).
     /// - Five sets are for noise that is not normal. Where each process ends in one of two modes at
     ///   random, few sets are easily all of one mode and agree perfectly: four sets in one of eight
     ///   sessions, five in one of sixteen.
@@ -112,6 +118,7 @@ impl Default for Sequential {
             prior_variance: 10.0,
             margin_ln: RELEVANCE.ln_1p(),
             early_sets_min: 5,
+            early_sets_min_of_twins: 2,
         }
     }
 }
@@ -119,13 +126,13 @@ impl Default for Sequential {
 impl Sequential {
     /// Looks at a single pair, of which it takes the log ratios of all sets so far, in their order.
     #[must_use]
-    pub fn look(&self, log_ratios: &[f64], budget: Budget) -> Look {
-        let evidence = self.evidence(log_ratios, budget, 1);
+    pub fn look(&self, sets: &SetPairs, budget: Budget) -> Look {
+        let evidence = self.evidence(sets, budget, 1);
         self.decided(&evidence, evidence.p_value, budget)
     }
 
     /// Looks at all pairs of a family, in the order given. The family is that of the session and
-    /// stays the same from look to look; a pair without a log ratio is an empty slice.
+    /// stays the same from look to look; a pair without a log ratio has no sets.
     ///
     /// Differences are decided by Holm's correction at every look, not only at the last. A pair's
     /// p-value never rises while [`Budget::Left`], and the last look only adds to what it rests on.
@@ -134,10 +141,10 @@ impl Sequential {
     /// less. Intervals, and equivalence with them, have the error of the family divided by the
     /// number of pairs (Bonferroni).
     #[must_use]
-    pub fn look_family(&self, pairs: &[&[f64]], budget: Budget) -> Vec<Look> {
+    pub fn look_family(&self, pairs: &[SetPairs], budget: Budget) -> Vec<Look> {
         let evidence = pairs
             .iter()
-            .map(|log_ratios| self.evidence(log_ratios, budget, pairs.len()));
+            .map(|sets| self.evidence(sets, budget, pairs.len()));
         let evidence: Vec<Evidence> = evidence.collect();
         let p_values: Vec<f64> = evidence.iter().map(|pair| pair.p_value).collect();
         let adjusted = holm::adjusted(&p_values);
@@ -150,20 +157,18 @@ impl Sequential {
     /// logarithm. They are divided into shares as those of equality are; each is at most α with a
     /// chance of α where the ratio lies at the bound or on the side that the p-value is of.
     #[must_use]
-    pub fn p_sides(&self, log_ratios: &[f64], bound_ln: f64, budget: Budget) -> Sides {
+    pub fn p_sides(&self, pair: &SetPairs, bound_ln: f64, budget: Budget) -> Sides {
         let mut sides = [NOTHING_KNOWN; 2];
         let mut add = |p_values: [f64; 2], share| {
             let both = sides.iter_mut().zip(p_values);
             both.for_each(|(side, p_value)| side.add(p_value, share));
         };
-        for sets in self.early_sets_min..=log_ratios.len() {
-            if let Some(found) = LogRatio::paired(&log_ratios[..sets]) {
-                let t = (found.difference - bound_ln) / found.error;
-                let p_value = |t| (-ln_e_value_above(sets, t, self.prior_variance)).exp();
-                add([p_value(t), p_value(-t)], self.early_share);
-            }
+        for found in self.early_looks(pair) {
+            let t = (found.difference - bound_ln) / found.error;
+            let p_value = |t| (-ln_e_value_above(found.looked_at(), t, self.prior_variance)).exp();
+            add([p_value(t), p_value(-t)], self.early_share);
         }
-        let last = (budget == Budget::Spent).then(|| LogRatio::paired(log_ratios));
+        let last = (budget == Budget::Spent).then(|| LogRatio::of_sets(pair));
         if let Some(found) = last.flatten() {
             let bound = bound_ln.exp();
             let p_values = [found.p_at_most(bound), found.p_at_least(bound)];
@@ -186,19 +191,18 @@ impl Sequential {
     ///
     /// Sets that are equal to the last digit say nothing: they do not show their noise, and would
     /// make anything certain. Neither do sets with a value that is not finite.
-    fn evidence(&self, log_ratios: &[f64], budget: Budget, pairs: usize) -> Evidence {
+    fn evidence(&self, pair: &SetPairs, budget: Budget, pairs: usize) -> Evidence {
         let alpha = self.alpha / count(pairs);
         let mut evidence = NOTHING_KNOWN;
-        for sets in self.early_sets_min..=log_ratios.len() {
-            if let Some(found) = LogRatio::paired(&log_ratios[..sets]) {
-                let t = found.difference / found.error;
-                let p_value = (-ln_e_value(sets, t, self.prior_variance)).exp();
-                evidence.add(p_value, self.early_share);
-                let reach = critical(sets, self.prior_variance, alpha * self.early_share);
-                evidence.narrow(&found, reach);
-            }
+        for found in self.early_looks(pair) {
+            let t = found.difference / found.error;
+            let p_value = (-ln_e_value(found.looked_at(), t, self.prior_variance)).exp();
+            evidence.add(p_value, self.early_share);
+            let early = alpha * self.early_share;
+            let reach = critical(found.looked_at(), self.prior_variance, early);
+            evidence.narrow(&found, reach);
         }
-        let last = (budget == Budget::Spent).then(|| LogRatio::paired(log_ratios));
+        let last = (budget == Budget::Spent).then(|| LogRatio::of_sets(pair));
         if let Some(found) = last.flatten() {
             let share = 1.0 - self.early_share;
             evidence.add(found.p_equal(), share);
@@ -206,6 +210,15 @@ impl Sequential {
             evidence.narrow(&found, reach);
         }
         evidence
+    }
+
+    /// The ratio after each set from which on the session may stop.
+    fn early_looks(&self, pair: &SetPairs) -> impl Iterator<Item = LogRatio> {
+        let fewest = match pair.has_twins() {
+            true => self.early_sets_min_of_twins,
+            false => self.early_sets_min,
+        };
+        (fewest..=pair.len()).filter_map(|sets| LogRatio::of_sets(&pair.up_to(sets)))
     }
 
     /// Returns the look at a pair with its p-value corrected for the family.
@@ -274,20 +287,25 @@ impl Evidence {
 /// unit. If the true mean is 0 and the noise is normal, the chance that it exceeds
 /// 1/α after any number of sets is at most α (Ville 1939). The variance of the prior is in units of
 /// the noise's: 10 expects a difference of about three standard deviations of a set.
+///
+/// Degrees of freedom that twins add are further data without a unit, whose distribution does not
+/// depend on the mean, so the likelihood ratio is that of more data. With two variances that are
+/// not equal they are an approximation (Satterthwaite), whose error is simulated
+/// (`examples/twins.rs`).
 #[must_use]
-pub fn ln_e_value(sets: usize, t: f64, prior_variance: f64) -> f64 {
+pub fn ln_e_value(looked_at: LookedAt, t: f64, prior_variance: f64) -> f64 {
+    let LookedAt { sets, freedom } = looked_at;
     if sets < 2 || t.is_nan() {
         return 0.0;
     }
-    let n = count(sets);
-    let shrink = n * prior_variance;
-    let square = t * t / (n - 1.0);
+    let shrink = count(sets) * prior_variance;
+    let square = t * t / freedom;
     // The inverse is finite for every t, as the e-value is.
     let inverse = match square.is_finite() {
         true => (1.0 + square / (1.0 + shrink)) / (1.0 + square),
         false => 1.0 / (1.0 + shrink),
     };
-    -0.5 * (shrink.ln_1p() + n * inverse.ln())
+    -0.5 * (shrink.ln_1p() + (freedom + 1.0) * inverse.ln())
 }
 
 /// Returns the logarithm of the e-value of this number of sets against "the true mean is at most
@@ -295,26 +313,27 @@ pub fn ln_e_value(sets: usize, t: f64, prior_variance: f64) -> f64 {
 ///
 /// It is that of [`ln_e_value`] with the half of the prior that is above 0 in the place of the
 /// whole, which is twice the e-value times the posterior probability of that half. With the prior
-/// of [`ln_e_value`] the posterior of the mean is Student's with as many degrees of freedom as
-/// there are sets (Bernardo and Smith, "Bayesian Theory", 1994, section 5.2). So the e-values of
+/// of [`ln_e_value`] the posterior of the mean is Student's with one degree of freedom more than
+/// the variance has (Bernardo and Smith, "Bayesian Theory", 1994, section 5.2). So the e-values of
 /// the two sides add up to twice that of both.
 ///
 /// If the true mean is 0 and the noise is normal, the chance that it exceeds 1/α after any number
 /// of sets is at most α (Ville 1939). Where the true mean is lower, the same noise makes each `t`
 /// lower, and a lower `t` a smaller e-value: then the chance is smaller.
 #[must_use]
-pub fn ln_e_value_above(sets: usize, t: f64, prior_variance: f64) -> f64 {
+pub fn ln_e_value_above(looked_at: LookedAt, t: f64, prior_variance: f64) -> f64 {
+    let LookedAt { sets, freedom } = looked_at;
     if sets < 2 || t.is_nan() {
         return 0.0;
     }
-    let n = count(sets);
-    let shrink = n * prior_variance;
+    let shrink = count(sets) * prior_variance;
     // The inverse of `1 + square / (1 + shrink)` over `square` is finite for every t but 0.
-    let square = t * t / (n - 1.0);
+    let square = t * t / freedom;
     let inverse = square.recip() + (1.0 + shrink).recip();
-    let mean = t.signum() * (n * shrink / ((1.0 + shrink) * inverse)).sqrt();
-    let above = student_cdf(mean, n);
-    ln_e_value(sets, t, prior_variance) + (2.0 * above).ln()
+    let of_posterior = freedom + 1.0;
+    let mean = t.signum() * (of_posterior * shrink / ((1.0 + shrink) * inverse)).sqrt();
+    let above = student_cdf(mean, of_posterior);
+    ln_e_value(looked_at, t, prior_variance) + (2.0 * above).ln()
 }
 
 /// Returns how many standard errors the interval reaches to both sides of the mean of this number
@@ -322,13 +341,13 @@ pub fn ln_e_value_above(sets: usize, t: f64, prior_variance: f64) -> f64 {
 /// hold together with 1 - α (the same source). Infinite where no data make the e-value that large,
 /// as with few sets.
 #[must_use]
-pub fn critical(sets: usize, prior_variance: f64, alpha: f64) -> f64 {
-    let n = count(sets);
-    let spread = 1.0 + n * prior_variance;
-    let ratio = (spread / (alpha * alpha)).powf(1.0 / n);
+pub fn critical(looked_at: LookedAt, prior_variance: f64, alpha: f64) -> f64 {
+    let LookedAt { sets, freedom } = looked_at;
+    let spread = 1.0 + count(sets) * prior_variance;
+    let ratio = (spread / (alpha * alpha)).powf(1.0 / (freedom + 1.0));
     let rest = 1.0 - ratio / spread;
     match rest > 0.0 {
-        true => ((n - 1.0) * (ratio - 1.0) / rest).sqrt(),
+        true => (freedom * (ratio - 1.0) / rest).sqrt(),
         false => f64::INFINITY,
     }
 }
@@ -339,12 +358,12 @@ pub fn critical(sets: usize, prior_variance: f64, alpha: f64) -> f64 {
 /// Anytime-valid Inference", Statistical Science 2023). [`Look::p_value`] is this divided by its
 /// share of the error while the budget lasts.
 #[must_use]
-pub fn p_anytime(log_ratios: &[f64], prior_variance: f64, early_sets_min: usize) -> f64 {
+pub fn p_anytime(sets: &SetPairs, prior_variance: f64, early_sets_min: usize) -> f64 {
     let alone = Sequential {
         early_share: 1.0,
         prior_variance,
         early_sets_min,
         ..Sequential::default()
     };
-    alone.evidence(log_ratios, Budget::Left, 1).p_value
+    alone.evidence(sets, Budget::Left, 1).p_value
 }

@@ -11,7 +11,7 @@ use bakeoff_model::record::Results;
 use bakeoff_model::totals::Totals;
 use bakeoff_model::validity::FairnessVerdict;
 use bakeoff_stats::{
-    Better, BoundSide, Bounded, Budget, Criteria, Decision, Estimate, Sample, Sequential,
+    Better, BoundSide, Bounded, Budget, Criteria, Decision, Estimate, Sample, Sequential, SetPairs,
     against_bounds, compare, log_ratios,
 };
 
@@ -163,8 +163,7 @@ impl AgainstBase {
         let well = self.cases.iter().filter(|case| case.failure.is_none());
         let changes = well.filter_map(|case| case.change(ConditionMetric::Slower));
         let pairs = changes.map(|change| log_ratios(&change.samples.0, &change.samples.1));
-        let pairs: Vec<Vec<f64>> = pairs.collect();
-        let pairs: Vec<&[f64]> = pairs.iter().map(Vec::as_slice).collect();
+        let pairs: Vec<SetPairs> = pairs.collect();
         let looks = Sequential::default().look_family(&pairs, Budget::Left);
         looks.iter().all(|look| look.decision != Decision::GoOn)
     }

@@ -10,6 +10,7 @@ use crate::benchmark::{CaseData, RunData, StepData};
 use crate::gc;
 use crate::metric::{self, Metric, Wanted};
 use crate::number::{as_f64, enumerated, seconds, significant};
+use crate::process::Process;
 use crate::summary::BenchmarkSummary;
 
 /// A case's metric over its runs.
@@ -82,7 +83,7 @@ fn measured_or_bound(
     let metric = match figure.metric {
         ClaimMetric::StartUp => {
             let runs = case.completed();
-            let starts = runs.filter_map(|run| Some(run.with_block(run.startup_s()?)));
+            let starts = runs.filter_map(|run| Some(run.with_process(run.startup_s()?)));
             Metric::outside_load(starts.collect()).ok_or_else(none)?
         }
         ClaimMetric::GcThroughput => in_every_run(case, gc::throughput_share).ok_or_else(none)?,
@@ -111,8 +112,8 @@ fn in_every_run(
     value: impl Fn(&RunData<'_>) -> Option<f64>,
 ) -> Option<Metric> {
     let runs = case.completed();
-    let values = runs.map(|run| Some(run.with_block(value(run)?)));
-    let values: Option<Vec<(u32, f64)>> = values.collect();
+    let values = runs.map(|run| Some(run.with_process(value(run)?)));
+    let values: Option<Vec<(Process, f64)>> = values.collect();
     values.and_then(Metric::outside_load)
 }
 

@@ -66,7 +66,7 @@ impl ClaimResult {
         }
     }
 
-    /// The same in a session whose control differs significantly from its twin.
+    /// The same in a session whose control differs significantly.
     pub(super) fn void(mut self) -> Self {
         if self.verdict != ClaimVerdict::NotTestable {
             self.verdict = ClaimVerdict::Undecided;

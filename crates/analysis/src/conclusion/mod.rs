@@ -10,6 +10,7 @@ use bakeoff_stats::Estimate;
 use super::Analysis;
 use super::capacity::CapacityAnalysis;
 use super::comparison::rank_text;
+use super::control::Control;
 use super::failures::troubles;
 use super::load::LoadAnalysis;
 use super::metric::Metric;
@@ -152,7 +153,7 @@ fn caveat(row: &Row) -> Option<String> {
     (!validity.is_fair()).then(|| validity.name().to_owned())
 }
 
-/// Validity, runs, what they can find, and the control.
+/// Validity, runs, what they can find, and the controls.
 fn worth(load: &LoadAnalysis<'_>) -> Vec<String> {
     let summary = &load.summary;
     let rows = || summary.tables.iter().flat_map(|table| &table.rows);
@@ -177,12 +178,7 @@ fn worth(load: &LoadAnalysis<'_>) -> Vec<String> {
     if !summary.void {
         worth.extend(summary.tables.first().and_then(detectable::sentence));
     }
-    worth.extend(
-        summary
-            .control
-            .as_ref()
-            .map(super::control::Control::sentence),
-    );
+    worth.extend(summary.controls.iter().map(Control::sentence));
     worth
 }
 

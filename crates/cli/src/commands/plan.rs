@@ -197,7 +197,7 @@ fn write_run(output: &mut impl std::io::Write, run: &PlannedRun) -> anyhow::Resu
         true => human(run.expected),
         false => between(run.shortest(), run.expected),
     };
-    let (order, label) = (run.order + 1, run.case_label());
+    let (order, label) = (run.order + 1, run.process_label());
     let connections: Vec<_> = run
         .steps
         .iter()

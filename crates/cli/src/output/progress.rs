@@ -119,14 +119,14 @@ impl<W: Write> Progress<W> {
         self.finish_step();
         self.run.clone_from(&run.id);
         if run.in_turns {
-            let label = run.case_label();
+            let label = run.process_label();
             self.set.add_member(&run.id, label, &run.benchmark);
         }
         let again = match attempt {
             0 | 1 => String::new(),
             _ => format!(", attempt {attempt}"),
         };
-        let (label, benchmark) = (run.case_label(), &run.benchmark);
+        let (label, benchmark) = (run.process_label(), &run.benchmark);
         let (repetition, left) = (run.repetition_text(), self.time_left());
         self.line(&format!(
             "\n[{number}] {label} · {benchmark} · run {repetition}{again} · {left}"

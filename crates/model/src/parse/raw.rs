@@ -192,8 +192,10 @@ pub(crate) struct ProfileTable {
     #[serde(default)]
     #[schemars(length(min = 1))]
     pub(crate) step: Vec<StepTable>,
-    /// Whether one contender is measured twice, under two labels, and has to come out the same;
-    /// `true` unless given where `runs` is 5 or more, or may become so.
+    /// Whether each of two contenders that take turns has two processes in every set, which share
+    /// its time; of more contenders, and in whole runs, one has two. What two processes of one
+    /// contender differ by is chance: from it follow the noise and whether the session can be
+    /// trusted. `true` unless given where `runs` is 5 or more, or may become so.
     pub(crate) control: Option<bool>,
     /// Its steps also replace those of benchmarks that define steps.
     #[serde(default)]

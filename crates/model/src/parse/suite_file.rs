@@ -32,8 +32,8 @@ use crate::suite::{Benchmark, BenchmarkKind, Contender, Limits, Profile, Step, S
 /// Length of a slice unless the profile says another.
 const SLICE_DEFAULT: Duration = Duration::from_secs(1);
 
-/// With this number of runs a contender is measured twice unless the profile says otherwise: fewer
-/// would hardly find a difference between it and itself, whatever the host did.
+/// With this number of runs contenders get second processes unless the profile says otherwise:
+/// fewer would hardly find a difference between a contender and itself, whatever the host did.
 const CONTROL_RUNS_MIN: u32 = 5;
 
 /// Cold starts of a benchmark of kind `startup` that does not say how many: enough for an

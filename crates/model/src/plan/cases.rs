@@ -7,8 +7,8 @@ use bakeoff_base::random::Random;
 use super::{CPU_LIMIT, PlanOptions};
 use crate::suite::{Benchmark, BenchmarkKind, Contender, Limits, Profile, Suite};
 
-/// Sets the choice of the control apart from other draws of the same seed.
-const CONTROL: u64 = 0x6374_726c;
+/// Sets the choice of a twin apart from other draws of the same seed.
+const TWIN: u64 = 0x6374_726c;
 
 /// A benchmark for a contender with chosen parameters, before it is repeated.
 #[derive(Clone)]
@@ -19,18 +19,19 @@ pub(super) struct Case<'s> {
     pub(super) contender: &'s Contender,
     pub(super) parameters: BTreeMap<String, String>,
     pub(super) limits: Limits,
-    /// It is another one's twin.
-    pub(super) control: bool,
+    /// It is the second process of its contender.
+    pub(super) twin: bool,
+    /// Its contender has two processes, which share the time of one.
+    pub(super) shares_time: bool,
     /// It takes turns with the others of its benchmark.
     pub(super) in_turns: bool,
 }
 
 impl Case<'_> {
-    /// The same case as its own control.
     fn twin(&self) -> Self {
         Self {
-            id: format!("{}~aa", self.id),
-            control: true,
+            id: format!("{}~twin", self.id),
+            twin: true,
             ..self.clone()
         }
     }
@@ -72,7 +73,8 @@ pub(super) fn cases<'s>(
                         cpus: cpus.or(profile.limits.cpus),
                         ..profile.limits
                     },
-                    control: false,
+                    twin: false,
+                    shares_time: false,
                     in_turns: false,
                 });
             }
@@ -81,25 +83,38 @@ pub(super) fn cases<'s>(
     cases
 }
 
-/// Adds the control: a case that the seed picks is in each of its benchmarks once more, wherever
-/// there is load and another one to compare it with.
-pub(super) fn add_control(cases: &mut Vec<Case<'_>>, seed: u64) {
-    let same = |one: &Case<'_>, other: &Case<'_>| one.benchmark.name == other.benchmark.name;
-    let compared = |case: &&Case<'_>| {
-        let others = cases.iter().filter(|other| same(other, case));
-        case.benchmark.kind == BenchmarkKind::Load && others.count() > 1
+/// Adds second processes where there is load and another case to compare with. Of two that take
+/// turns each gets one, and the two processes share the time of one. Of more, and of whole runs, a
+/// case that the seed picks is in each of its benchmarks once more: what its processes differ by is
+/// chance.
+pub(super) fn add_twins(cases: &mut Vec<Case<'_>>, seed: u64) {
+    let compared = |case: &Case<'_>| {
+        let same = |other: &&Case<'_>| other.benchmark.name == case.benchmark.name;
+        cases.iter().filter(same).count()
     };
-    let eligible: Vec<&Case<'_>> = cases.iter().filter(compared).collect();
-    let Some(first) = eligible.first() else {
-        return;
-    };
-    let of_first: Vec<&&Case<'_>> = eligible.iter().filter(|case| same(case, first)).collect();
-    let chosen = of_first[Random::new(seed ^ CONTROL).below(of_first.len())];
-    let is_chosen = |case: &&&Case<'_>| {
-        case.contender.name == chosen.contender.name && case.parameters == chosen.parameters
-    };
-    let twins = eligible.iter().filter(is_chosen);
-    let twins: Vec<Case<'_>> = twins.map(|case| case.twin()).collect();
+    let compared: Vec<usize> = cases.iter().map(compared).collect();
+    let mut twins = Vec::new();
+    let mut eligible = Vec::new();
+    for (case, compared) in cases.iter_mut().zip(compared) {
+        if case.benchmark.kind != BenchmarkKind::Load || compared < 2 {
+            continue;
+        }
+        case.shares_time = compared == 2 && case.in_turns;
+        match case.shares_time {
+            true => twins.push(case.twin()),
+            false => eligible.push(&*case),
+        }
+    }
+    if let Some(first) = eligible.first() {
+        let of_first = |case: &&&Case<'_>| case.benchmark.name == first.benchmark.name;
+        let of_first: Vec<&&Case<'_>> = eligible.iter().filter(of_first).collect();
+        let chosen = of_first[Random::new(seed ^ TWIN).below(of_first.len())];
+        let is_chosen = |case: &&&Case<'_>| {
+            case.contender.name == chosen.contender.name && case.parameters == chosen.parameters
+        };
+        let chosen = eligible.iter().filter(is_chosen);
+        twins.extend(chosen.map(|case| case.twin()));
+    }
     cases.extend(twins);
 }
 

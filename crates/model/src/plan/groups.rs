@@ -18,9 +18,10 @@ struct Division {
 impl Plan {
     /// The same with at most `most` contenders alive concurrently: larger sets are split into
     /// groups, as few as possible, filled in the order of names. One contender is in every group: a
-    /// base, where there is one; the twin of the control, where only two are alive concurrently;
-    /// else the first. What is compared in particular stays in one group: head and base, and the
-    /// control and its twin. The groups of a repetition have the order in which the first of their
+    /// base, where there is one; a contender with a twin, where only two are alive concurrently;
+    /// else the first. What is compared in particular stays in one group: head and base, and a
+    /// contender and its twin. Where both of two contenders have twins and these do not fit, the
+    /// twins are left out. The groups of a repetition have the order in which the first of their
     /// contenders was drawn. `None` where a group cannot hold what belongs together.
     #[must_use]
     pub fn in_groups(&self, most: usize) -> Option<Self> {
@@ -30,6 +31,10 @@ impl Plan {
             let [first, ..] = set else { continue };
             if !first.in_turns || set.len() <= most {
                 runs.extend_from_slice(set);
+                continue;
+            }
+            if set.iter().filter(|run| run.twin).count() * 2 == set.len() {
+                runs.extend(without_twins(set, most)?);
                 continue;
             }
             let division = divisions.entry(first.benchmark.clone());
@@ -53,7 +58,7 @@ impl Plan {
         let in_groups = self.runs.iter().filter(|run| run.group.is_some());
         let mut places: BTreeMap<(String, &str, u32), usize> = BTreeMap::new();
         for run in in_groups {
-            let place = (run.case_label(), run.benchmark.as_str(), run.repetition);
+            let place = (run.process_label(), run.benchmark.as_str(), run.repetition);
             *places.entry(place).or_default() += 1;
         }
         let common = places.into_iter().find(|(_, groups)| *groups > 1)?;
@@ -67,7 +72,7 @@ impl Division {
         members.sort_by(|one, other| {
             natural::compare(&one.contender, &other.contender)
                 .then_with(|| one.parameters.cmp(&other.parameters))
-                .then_with(|| one.control.cmp(&other.control))
+                .then_with(|| one.twin.cmp(&other.twin))
         });
         let common = common(&members, most)?;
         members.retain(|one| !is_same(one, common));
@@ -85,17 +90,17 @@ impl Division {
             });
             left[place] = left[place].checked_sub(together.len())?;
             let number = u32::try_from(place + 1).ok()?;
-            groups.extend(together.iter().map(|one| (one.case_label(), number)));
+            groups.extend(together.iter().map(|one| (one.process_label(), number)));
         }
         Some(Self {
-            common: common.case_label(),
+            common: common.process_label(),
             groups,
         })
     }
 
     /// The runs of a set, group by group.
     fn split(&self, set: &[PlannedRun]) -> Vec<PlannedRun> {
-        let of = |run: &PlannedRun| self.groups.get(&run.case_label()).copied();
+        let of = |run: &PlannedRun| self.groups.get(&run.process_label()).copied();
         let mut drawn: Vec<u32> = Vec::new();
         for group in set.iter().filter_map(of) {
             if !drawn.contains(&group) {
@@ -104,7 +109,7 @@ impl Division {
         }
         let mut runs = Vec::new();
         for (place, group) in drawn.into_iter().enumerate() {
-            let is_common = |run: &PlannedRun| run.case_label() == self.common;
+            let is_common = |run: &PlannedRun| run.process_label() == self.common;
             let members = set.iter().filter(|run| match of(run) {
                 Some(other) => other == group,
                 None => is_common(run),
@@ -119,20 +124,35 @@ impl Division {
     }
 }
 
+/// The first processes of a set in which each contender has two, with the time of both; `None` if
+/// these do not fit either.
+fn without_twins(set: &[PlannedRun], most: usize) -> Option<Vec<PlannedRun>> {
+    let alone = |run: &PlannedRun| {
+        let mut run = run.clone();
+        let measured = run.steps.iter_mut().filter(|step| !step.warm_up);
+        measured.for_each(|step| step.duration *= 2);
+        run.expected = steps::expected(&run);
+        run
+    };
+    let first = set.iter().filter(|run| !run.twin);
+    let runs: Vec<PlannedRun> = first.map(alone).collect();
+    (runs.len() <= most).then_some(runs)
+}
+
 /// The contender that is in every group.
 fn common<'r>(members: &[&'r PlannedRun], most: usize) -> Option<&'r PlannedRun> {
     let base = members
         .iter()
         .find(|one| head_name(&one.contender).is_some());
     let twin = members.iter().find(|one| {
-        let is_twin = |other: &&PlannedRun| other.control && belong_together(one, other);
-        !one.control && most == 2 && members.iter().any(is_twin)
+        let is_twin = |other: &&PlannedRun| other.twin && belong_together(one, other);
+        !one.twin && most == 2 && members.iter().any(is_twin)
     });
     base.or(twin).or(members.first()).copied()
 }
 
 fn is_same(one: &PlannedRun, other: &PlannedRun) -> bool {
-    one.case_label() == other.case_label()
+    one.process_label() == other.process_label()
 }
 
 /// Whether both are the same case, or one is the base of the other.

@@ -19,8 +19,19 @@ const LIFECYCLE_ALLOWANCE: Duration = Duration::from_secs(10);
 /// Sets the order of the steps apart from other draws of the same seed.
 const ORDER: u64 = 0x6f_7264_6572;
 
+/// The steps of a process under a profile, which shares the time of its case with another one or
+/// does not.
+pub(super) fn of_process(profile: &Profile, benchmark: &Benchmark, shares_time: bool) -> Vec<Step> {
+    let mut steps = steps(profile, benchmark);
+    if shares_time {
+        let measured = steps.iter_mut().filter(|step| !step.warm_up);
+        measured.for_each(|step| step.duration /= 2);
+    }
+    steps
+}
+
 /// The steps of a benchmark under a profile.
-pub(super) fn steps(profile: &Profile, benchmark: &Benchmark) -> Vec<Step> {
+fn steps(profile: &Profile, benchmark: &Benchmark) -> Vec<Step> {
     match (benchmark.kind, &benchmark.capacity) {
         (BenchmarkKind::Startup { .. }, _) => Vec::new(),
         (BenchmarkKind::Capacity, Some(capacity)) => profile.steps_before(capacity),

@@ -443,7 +443,7 @@ fn set_of_eight(runs: u32) -> Plan {
 fn groups(plan: &Plan) -> Vec<(u32, u32, Vec<String>)> {
     let sets = plan.runs.chunk_by(PlannedRun::is_beside);
     let group = |set: &[PlannedRun]| {
-        let labels = set.iter().map(PlannedRun::case_label).collect();
+        let labels = set.iter().map(PlannedRun::process_label).collect();
         (set[0].repetition, set[0].group.unwrap(), labels)
     };
     sets.map(group).collect()
@@ -470,12 +470,12 @@ fn a_set_that_does_not_fit_is_split_into_groups_with_a_common_contender() {
     assert!(members.values().all(|one| one.len() == 1), "{members:?}");
     let all = members.values().flatten().flatten().cloned();
     let all: BTreeSet<String> = all.collect();
-    let labels = whole.runs.iter().map(PlannedRun::case_label);
+    let labels = whole.runs.iter().map(PlannedRun::process_label);
     assert_eq!(all, labels.collect());
-    let control = all.iter().find(|label| label.ends_with(" (A/A)")).unwrap();
-    let twin = control.trim_end_matches(" (A/A)").to_owned();
-    let with_control = found.iter().filter(|one| one.2.contains(control));
-    assert!(with_control.clone().all(|one| one.2.contains(&twin)));
+    let twin = all.iter().find(|label| label.ends_with(" (twin)")).unwrap();
+    let case = twin.trim_end_matches(" (twin)").to_owned();
+    let with_twin = found.iter().filter(|one| one.2.contains(twin));
+    assert!(with_twin.clone().all(|one| one.2.contains(&case)));
     // Their order is drawn.
     let first: BTreeSet<u32> = found.chunks(3).map(|groups| groups[0].1).collect();
     assert!(first.len() > 1, "{first:?}");
@@ -505,11 +505,11 @@ fn runs_of_groups_have_names_and_times_of_their_own() {
         let same = whole
             .runs
             .iter()
-            .find(|one| one.case_label() == run.case_label());
+            .find(|one| one.process_label() == run.process_label());
         assert!(run.expected <= same.unwrap().expected);
     }
     let checked = plan.runs.iter().filter(|run| run.lifecycle);
-    let checked: Vec<String> = checked.map(PlannedRun::case_label).collect();
+    let checked: Vec<String> = checked.map(PlannedRun::process_label).collect();
     let once: BTreeSet<&String> = checked.iter().collect();
     assert_eq!(checked.len(), once.len(), "slow checks are made once");
     let file = serde_json::to_string(&plan).unwrap();
@@ -520,12 +520,10 @@ fn runs_of_groups_have_names_and_times_of_their_own() {
 fn what_is_compared_in_particular_stays_in_one_group() {
     let whole = set_of_eight(1);
     assert_eq!(whole.in_groups(1), None);
-    // Where two are alive, that the control and its twin are together makes the twin the common
-    // contender.
-    let control = whole.runs.iter().find(|run| run.control).unwrap();
-    let twin = control.case_label().replace(" (A/A)", "");
+    // Where two are alive, that a contender and its twin are together makes it the common one.
+    let twin = whole.runs.iter().find(|run| run.twin).unwrap();
     let pairs = whole.in_groups(2).unwrap();
-    assert_eq!(pairs.groups(), Some((7, twin)));
+    assert_eq!(pairs.groups(), Some((7, twin.case_label())));
 
     let mut plan = whole.clone();
     plan.runs.truncate(6);
@@ -533,7 +531,7 @@ fn what_is_compared_in_particular_stays_in_one_group() {
     for (run, name) in plan.runs.iter_mut().zip(names) {
         run.contender = name.to_owned();
         run.parameters.clear();
-        run.control = false;
+        run.twin = false;
     }
     let list = |most: usize| -> Vec<String> {
         let found = groups(&plan.in_groups(most).unwrap());
@@ -823,13 +821,13 @@ fn a_pilot_decides_about_the_end_of_a_plan_only() {
         let runs = plan.runs.iter().filter(|run| run.kind == RunKind::Load);
         runs.map(|run| run.id.clone()).collect()
     };
-    // Two cases and the control; `--runs` replaces the pilot.
-    assert_eq!(load(&plan).len(), 3 * 30);
+    // Two processes of two cases; `--runs` replaces the pilot.
+    assert_eq!(load(&plan).len(), 4 * 30);
     assert_eq!(load(&plan), load(&fixed));
     assert_eq!((fixed.runs_until, few.runs_until), (None, None));
-    assert_eq!(load(&plan)[..9], load(&few));
+    assert_eq!(load(&plan)[..12], load(&few));
     // Cold starts have a separate number.
-    assert_eq!(plan.certain().count(), 9 + 2 * 20);
+    assert_eq!(plan.certain().count(), 12 + 2 * 20);
     assert_eq!(few.certain().count(), few.runs.len());
     let within = Duration::from_secs(2 * 3600);
     let certain: Duration = plan.certain().map(|run| run.expected).sum();
@@ -860,7 +858,7 @@ fn a_pilot_decides_about_the_end_of_a_plan_only() {
 }
 
 #[test]
-fn the_control_is_a_case_once_more() {
+fn a_twin_is_a_case_once_more() {
     let mut suite = suite();
     suite.profiles.get_mut("seed").unwrap().control = true;
     let made = |seed: u64, contenders: &[&str]| {
@@ -875,35 +873,77 @@ fn the_control_is_a_case_once_more() {
     let plan = made(7, &[]);
     let ids: BTreeSet<&str> = plan.runs.iter().map(|run| run.id.as_str()).collect();
     assert_eq!(ids.len(), plan.runs.len());
-    let (controls, others): (Vec<&PlannedRun>, Vec<&PlannedRun>) =
-        plan.runs.iter().partition(|run| run.control);
+    let (twins, others): (Vec<&PlannedRun>, Vec<&PlannedRun>) =
+        plan.runs.iter().partition(|run| run.twin);
     // Four repetitions of two benchmarks with load.
-    assert_eq!(controls.len(), 8);
-    let first = controls[0];
-    for control in &controls {
-        assert_eq!(control.case_label(), first.case_label());
-        assert!(control.case_label().ends_with(" (A/A)"));
-        let is_twin = |run: &&&PlannedRun| {
+    assert_eq!(twins.len(), 8);
+    let first = twins[0];
+    for twin in &twins {
+        assert_eq!(twin.case_label(), first.case_label());
+        assert!(twin.process_label().ends_with(" (twin)"));
+        let is_first = |run: &&&PlannedRun| {
             let same_place = (run.repetition, &run.benchmark);
-            same_place == (control.repetition, &control.benchmark)
-                && (&run.contender, &run.parameters) == (&control.contender, &control.parameters)
+            same_place == (twin.repetition, &twin.benchmark)
+                && run.case_label() == twin.case_label()
         };
-        assert_eq!(others.iter().filter(is_twin).count(), 1);
-        assert_eq!(control.kind, RunKind::Load);
+        assert_eq!(others.iter().filter(is_first).count(), 1);
+        assert_eq!(twin.kind, RunKind::Load);
+        assert_eq!(twin.steps, first.steps);
     }
     assert_eq!(made(7, &[]), plan);
     let picked = |seed: u64| {
         let plan = made(seed, &[]);
-        let control = plan.runs.iter().find(|run| run.control).unwrap();
-        control.case_label()
+        let twin = plan.runs.iter().find(|run| run.twin).unwrap();
+        twin.case_label()
     };
     let picked: BTreeSet<String> = (0..20).map(picked).collect();
     assert!(picked.len() > 2, "the seed picks: {picked:?}");
     let alone = made(7, &["axum"]);
+    assert!(alone.runs.iter().all(|run| !run.twin), "nothing to compare");
+}
+
+#[test]
+fn two_that_take_turns_have_two_processes_each() {
+    let of_two = PlanOptions {
+        profile: "turns".to_owned(),
+        contenders: vec!["actix-4".to_owned(), "axum".to_owned()],
+        benchmarks: vec!["city-get".to_owned()],
+        runs: Some(3),
+        ..options()
+    };
+    let plan = made(&of_two);
+    let mut suite = suite();
+    suite.profiles.get_mut("turns").unwrap().control = false;
+    let alone = plan::plan(&suite, &of_two).unwrap();
+    assert_eq!((plan.runs.len(), alone.runs.len()), (4 * 3, 2 * 3));
+    let measured = |plan: &Plan| -> Duration {
+        let steps = plan.runs.iter().flat_map(|run| &run.steps);
+        steps
+            .filter(|step| !step.warm_up)
+            .map(|step| step.duration)
+            .sum()
+    };
+    assert_eq!(measured(&plan), measured(&alone), "they share its time");
+    let twins = plan.runs.iter().filter(|run| run.twin);
+    assert_eq!(twins.clone().count(), 2 * 3);
     assert!(
-        alone.runs.iter().all(|run| !run.control),
-        "nothing to compare"
+        twins
+            .clone()
+            .all(|run| run.in_turns && run.latency.is_none())
     );
+    // Without memory for four, two are as they are without twins.
+    let few = plan.in_groups(3).unwrap();
+    assert_eq!(few.in_groups(2).as_ref(), Some(&few));
+    assert_eq!((few.runs.len(), few.groups()), (2 * 3, None));
+    assert_eq!(measured(&few), measured(&alone));
+    assert_eq!(plan.in_groups(1), None);
+    // Whole runs have one twin of one of them, which is measured as long as they are.
+    let whole = made(&PlanOptions {
+        no_turns: Some("they cannot".to_owned()),
+        ..of_two
+    });
+    assert_eq!(whole.runs.iter().filter(|run| run.twin).count(), 3);
+    assert_eq!(whole.runs[0].steps, alone.runs[0].steps);
 }
 
 #[test]

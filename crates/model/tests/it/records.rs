@@ -97,15 +97,15 @@ fn a_carousel_is_read() {
     );
     let turn = run.intervals[0].turn.unwrap();
     assert_eq!((turn.cycle, turn.position), (7, 2));
-    // It was warmed up until it was warm, and it is the session's control.
+    // It was warmed up until it was warm, and it is a second process.
     let at_least = run.begin.run.steps[0].at_least;
     assert_eq!(at_least.map(|time| time.as_secs()), Some(10));
     assert_eq!(run.intervals[0].warmth.unwrap().slices, 12);
-    assert!(run.begin.run.case_label().ends_with(" (A/A)"));
+    assert!(run.begin.run.process_label().ends_with(" (twin)"));
     let whole = record::read_run(FORMAT_2).unwrap();
     assert_eq!(whole.intervals[0].turn, None);
     assert_eq!(whole.intervals[0].warmth, None);
-    assert!(!whole.begin.run.control);
+    assert!(!whole.begin.run.twin);
 }
 
 #[test]
@@ -250,7 +250,8 @@ fn in_format_2(line: &str) -> String {
     let line = regex::Regex::new(r#""(duration|expected)":\{"secs":(\d+),"nanos":0\}"#)
         .unwrap()
         .replace_all(line, r#""${1}_ns":${2}000000000"#)
-        .replace("\"loader", "\"generator");
+        .replace("\"loader", "\"generator")
+        .replace("\"control\":true", "\"twin\":true");
     assert!(!line.contains("secs"), "{line}");
     line
 }

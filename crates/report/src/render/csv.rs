@@ -44,9 +44,7 @@ const OF_RUN: [RunColumn; 28] = [
         line.run.records.begin.run.contender.clone()
     }),
     ("parameters", parameters),
-    ("control", |line| {
-        line.run.records.begin.run.control.to_string()
-    }),
+    ("twin", |line| line.run.records.begin.run.twin.to_string()),
     ("repetition", |line| line.run.repetition().to_string()),
     ("group", group),
     ("order", |line| line.run.records.begin.run.order.to_string()),
@@ -241,7 +239,7 @@ pub fn csv(analysis: &Analysis<'_>) -> String {
 
 /// All runs of a benchmark.
 fn lines<'l, 'r>(benchmark: &'l BenchmarkData<'r>) -> impl Iterator<Item = Line<'l, 'r>> {
-    let cases = benchmark.cases.iter().chain(&benchmark.control);
+    let cases = benchmark.cases.iter();
     cases.flat_map(move |case| {
         case.runs.iter().map(move |run| Line {
             benchmark,

@@ -42,8 +42,10 @@ pub fn exchanged(analysis: &Analysis<'_>) -> Vec<Exchanged> {
             let name = format!("{}.{}", safe(&name_of(analysis, place)), safe(&case.label));
             for run in case.completed() {
                 let text = hlog(run);
-                let repetition = run.repetition();
-                files.extend(text.map(|text| file(&format!("{name}.r{repetition}.hlog"), text)));
+                let process = run.process();
+                let twin = if process.is_twin { ".twin" } else { "" };
+                let file_name = format!("{name}.r{}{twin}.hlog", process.repetition);
+                files.extend(text.map(|text| file(&file_name, text)));
             }
             for (label, times) in times_by_step(case.completed()) {
                 files.push(file(&format!("{name}.{}.hgrm", safe(&label)), hgrm(&times)));

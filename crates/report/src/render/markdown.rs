@@ -160,7 +160,7 @@ fn push_claims(text: &mut String, analysis: &Analysis<'_>) {
 fn push_benchmark(text: &mut String, benchmark: &BenchmarkSummary) {
     let _ = write!(text, "\n## {}\n\n", escape(&benchmark.name));
     let _ = writeln!(text, "{}", escape(&benchmark.conditions));
-    if let Some(control) = &benchmark.control {
+    for control in &benchmark.controls {
         let _ = writeln!(text, "\n{}", escape(&control.sentence()));
     }
     for table in &benchmark.tables {

@@ -45,7 +45,7 @@ pub fn terminal_table(analysis: &Analysis<'_>, width: usize) -> String {
                 wrap(&mut text, "", &sentence, width);
             }
         }
-        if let Some(control) = &benchmark.control {
+        for control in &benchmark.controls {
             text.push('\n');
             wrap(&mut text, "", &control.sentence(), width);
         }

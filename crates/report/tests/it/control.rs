@@ -1,4 +1,5 @@
-//! The A/A control: shown, in no table, and what becomes of verdicts when it differs significantly.
+//! Two processes of one case, the control: shown, in no table, and what becomes of verdicts when
+//! they differ significantly.
 
 use bakeoff_analysis::{Analysis, AnalysisInput};
 use bakeoff_model::record::{Results, RunRecords};
@@ -7,26 +8,26 @@ use bakeoff_stats::Verdict;
 
 use crate::synthetic::{contender, run};
 
-/// A run of a contender, or of the control, whose peak is what it should not be. `place` is its
-/// place among the three of its repetition.
-fn made(name: &'static str, peak: f64, [repetition, place]: [u32; 2], control: bool) -> RunRecords {
+/// A run of a contender, or of its second process, whose peak is not what it should be.
+/// `place` is its place among the three of its repetition.
+fn made(name: &'static str, peak: f64, [repetition, place]: [u32; 2], twin: bool) -> RunRecords {
     let one = contender(name, peak, 1e6 / peak);
     let order = (repetition * 3 + place) as usize;
     let mut records = run("city-get", &one, repetition, order);
-    records.begin.run.control = control;
-    if control {
-        records.begin.run.id.push_str("~aa");
+    records.begin.run.twin = twin;
+    if twin {
+        records.begin.run.id.push_str("~twin");
     }
     records
 }
 
 /// Five repetitions of two contenders, and of the slower one once more, with another peak.
-fn results(control_peak: f64) -> Results {
+fn results(twin_peak: f64) -> Results {
     let runs = (1..=5).flat_map(|repetition| {
         [
             made("fast", 9000.0, [repetition, 0], false),
             made("slow", 5000.0, [repetition, 1], false),
-            made("slow", control_peak, [repetition, 2], true),
+            made("slow", twin_peak, [repetition, 2], true),
         ]
     });
     Results {
@@ -56,8 +57,10 @@ fn a_control_that_came_out_the_same_is_shown_and_changes_nothing() {
     assert_eq!(labels, ["fast", "slow"], "it is not a row");
     assert_eq!(summary.tables[0].rows[1].rank, Some(2));
     assert!(!summary.void);
-    let sentence = summary.control.as_ref().unwrap().sentence();
-    assert!(sentence.starts_with("Control: slow was measured twice. slow (A/A) serves 1.0"));
+    let sentence = summary.controls[0].sentence();
+    assert!(
+        sentence.starts_with("Control: slow had two processes in each repetition. One serves 1.0")
+    );
     assert!(
         sentence.ends_with("not significantly different, as it should be."),
         "{sentence}"
@@ -72,17 +75,17 @@ fn a_control_that_came_out_the_same_is_shown_and_changes_nothing() {
     assert!(
         documents
             .iter()
-            .all(|text| text.contains("slow (A/A) serves"))
+            .all(|text| text.contains("slow had two processes"))
     );
     let flat = terminal_table(&analysis, 80)
         .split_whitespace()
         .collect::<Vec<_>>()
         .join(" ");
-    assert!(flat.contains("slow (A/A) serves"), "{flat}");
+    assert!(flat.contains("slow had two processes"), "{flat}");
     // No run is missing in the CSV.
     let table = csv(&analysis);
-    let of_control = table.lines().filter(|line| line.contains(",slow,,true,"));
-    assert_eq!(of_control.count(), 5 * 12);
+    let of_twin = table.lines().filter(|line| line.contains(",slow,,true,"));
+    assert_eq!(of_twin.count(), 5 * 12);
 }
 
 #[test]
@@ -104,7 +107,7 @@ fn a_control_that_is_told_apart_voids_all_verdicts() {
         "{:?}",
         analysis.warnings
     );
-    let sentence = summary.control.as_ref().unwrap().sentence();
+    let sentence = summary.controls[0].sentence();
     assert!(
         sentence.ends_with("false positive, identical contenders differ significantly."),
         "{sentence}"
@@ -114,8 +117,8 @@ fn a_control_that_is_told_apart_voids_all_verdicts() {
 #[test]
 fn a_session_without_control_has_none() {
     let mut results = results(6000.0);
-    results.runs.retain(|run| !run.begin.run.control);
+    results.runs.retain(|run| !run.begin.run.twin);
     let analysis = analysis(&results);
-    assert_eq!(analysis.loads[0].summary.control, None);
+    assert_eq!(analysis.loads[0].summary.controls, []);
     assert_eq!(analysis.loads[0].summary.tables[0].rows[1].rank, Some(2));
 }

@@ -258,7 +258,7 @@ fn begin(benchmark: &str, one: &Contender, repetition: u32, order: usize) -> Beg
             kind: RunKind::Load,
             contender: one.name.to_owned(),
             parameters,
-            control: false,
+            twin: false,
             limits: Limits {
                 cpus: Some(1.5),
                 memory_bytes: Some(512 * MIB),

@@ -65,8 +65,10 @@ fn repository(path: &Path) -> Option<&Path> {
 fn canonical(path: &Path) -> PathBuf {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let found = path.ancestors().find_map(|there| {
-        let rest = path.strip_prefix(there).ok()?;
-        Some(there.canonicalize().ok()?.join(rest))
+        let mut found = there.canonicalize().ok()?;
+        // To join nothing would add a slash.
+        found.extend(path.strip_prefix(there).ok()?);
+        Some(found)
     });
     found.unwrap_or(path)
 }
@@ -102,6 +104,13 @@ mod tests {
         check(&["shop"], "shop/bench", "shop/api", Some("../../../api"));
         check(&["shop"], "shop/bench", "shop/bench", Some("../.."));
         check(&[], "shop/bench", "shop", Some("../../.."));
+    }
+
+    #[test]
+    fn a_path_ends_without_a_slash() {
+        let top = TempDir::new().unwrap();
+        let found = canonical(&top.path().join(""));
+        assert!(!found.display().to_string().ends_with('/'), "{found:?}");
     }
 
     #[test]

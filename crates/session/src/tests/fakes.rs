@@ -653,7 +653,7 @@ pub(crate) fn pending(id: &str, lifecycle: bool) -> PendingRun {
             kind: RunKind::Load,
             contender: "fake".to_owned(),
             parameters: BTreeMap::new(),
-            control: false,
+            twin: false,
             limits: Limits::default(),
             steps: vec![step(1), step(8)],
             step_order: Vec::new(),

@@ -2,6 +2,7 @@
 //! looking at the sets.
 
 use bakeoff_base::random::Random;
+use bakeoff_stats::log_ratio::LookedAt;
 use bakeoff_stats::sequential::{ln_e_value, ln_e_value_above};
 use bakeoff_stats::{
     Better, BoundSide, Bounded, Budget, Criteria, LogRatio, Sample, against_bounds, compare,
@@ -103,25 +104,29 @@ fn one_sided_e_values_are_the_likelihood_ratio_integrated_over_half_of_the_prior
         (4, 3.0, 10.0, 4.274_513_231),
     ];
     for (sets, t, prior_variance, value) in expected {
-        let found = ln_e_value_above(sets, t, prior_variance).exp();
+        let found = ln_e_value_above(LookedAt::without_twins(sets), t, prior_variance).exp();
         assert!((found / value - 1.0).abs() < 1e-4, "{found} {value}");
     }
     for sets in 2..30 {
         let mut before = f64::NEG_INFINITY;
         for step in -80..80 {
             let t = f64::from(step) / 4.0;
-            let found = ln_e_value_above(sets, t, 10.0);
+            let found = ln_e_value_above(LookedAt::without_twins(sets), t, 10.0);
             assert!(found > before, "{sets} {t}");
             before = found;
-            let both = found.exp() + ln_e_value_above(sets, -t, 10.0).exp();
-            let twice = 2.0 * ln_e_value(sets, t, 10.0).exp();
+            let both =
+                found.exp() + ln_e_value_above(LookedAt::without_twins(sets), -t, 10.0).exp();
+            let twice = 2.0 * ln_e_value(LookedAt::without_twins(sets), t, 10.0).exp();
             assert!((both / twice - 1.0).abs() < 1e-9, "{both} {twice}");
         }
     }
     for (sets, t) in [(0, 5.0), (1, 5.0), (7, f64::NAN)] {
-        assert_eq!(ln_e_value_above(sets, t, 10.0).to_bits(), 0);
+        assert_eq!(
+            ln_e_value_above(LookedAt::without_twins(sets), t, 10.0).to_bits(),
+            0
+        );
     }
-    assert!(ln_e_value_above(3, f64::INFINITY, 10.0).is_finite());
+    assert!(ln_e_value_above(LookedAt::without_twins(3), f64::INFINITY, 10.0).is_finite());
 }
 
 /// The ratios of one session, whose sets come one after the other, against 1.05.

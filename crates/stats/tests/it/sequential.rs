@@ -3,8 +3,9 @@
 //! simulates the same at length.
 
 use bakeoff_base::random::Random;
+use bakeoff_stats::log_ratio::LookedAt;
 use bakeoff_stats::sequential::{critical, ln_e_value, p_anytime};
-use bakeoff_stats::{Budget, Decision, LogRatio, Look, Sample, Sequential};
+use bakeoff_stats::{Budget, Decision, LogRatio, Look, Method, Sample, Sequential, SetPairs};
 
 #[track_caller]
 fn close(found: f64, expected: f64) {
@@ -14,11 +15,20 @@ fn close(found: f64, expected: f64) {
     );
 }
 
+fn alone(sets: usize) -> LookedAt {
+    LookedAt::without_twins(sets)
+}
+
+/// Sets with one process of each side.
+fn pair(log_ratios: &[f64]) -> SetPairs {
+    SetPairs::from(log_ratios)
+}
+
 /// The decisions of both budgets with these log ratios.
 #[track_caller]
 fn check(log_ratios: &[f64], left: Decision, spent: Decision) {
     for (budget, expected) in [(Budget::Left, left), (Budget::Spent, spent)] {
-        let look = Sequential::default().look(log_ratios, budget);
+        let look = Sequential::default().look(&pair(log_ratios), budget);
         assert_eq!(look.decision, expected, "{look:?}");
         assert!((0.0..=1.0).contains(&look.p_value), "{look:?}");
     }
@@ -41,18 +51,18 @@ fn critical_values_are_those_of_the_formula() {
         (20, 3.814_194_434_6),
     ];
     for (sets, value) in expected {
-        close(critical(sets, 10.0, 0.05), value);
+        close(critical(alone(sets), 10.0, 0.05), value);
     }
-    close(critical(5, 10.0, 0.015), 7.487_269_611_9);
+    close(critical(alone(5), 10.0, 0.015), 7.487_269_611_9);
     // Two sets can never be sure, and neither can any at no error.
     for sets in 0..3 {
-        assert!(critical(sets, 10.0, 0.05).is_infinite(), "{sets}");
+        assert!(critical(alone(sets), 10.0, 0.05).is_infinite(), "{sets}");
     }
-    assert!(critical(10, 10.0, 0.0).is_infinite());
+    assert!(critical(alone(10), 10.0, 0.0).is_infinite());
     // At the critical value the e-value is 1/α.
     for sets in [3, 5, 12, 200] {
-        let t = critical(sets, 10.0, 0.05);
-        close(ln_e_value(sets, t, 10.0).exp(), 20.0);
+        let t = critical(alone(sets), 10.0, 0.05);
+        close(ln_e_value(alone(sets), t, 10.0).exp(), 20.0);
     }
 }
 
@@ -68,15 +78,18 @@ fn e_values_are_the_likelihood_ratio_integrated_over_the_prior() {
         (12, 3.0, 30.0, 1.875_733_574_2),
     ];
     for (sets, t, prior_variance, value) in expected {
-        close(ln_e_value(sets, t, prior_variance).exp(), value);
+        close(ln_e_value(alone(sets), t, prior_variance).exp(), value);
     }
     // However far away, three sets are worth no more than this.
     let most = 31.0;
-    close(ln_e_value(3, 1e9, 10.0).exp(), most);
-    close(ln_e_value(3, f64::INFINITY, 10.0).exp(), most);
+    close(ln_e_value(alone(3), 1e9, 10.0).exp(), most);
+    close(ln_e_value(alone(3), f64::INFINITY, 10.0).exp(), most);
     // What is not evidence is 1.
     for (sets, t) in [(0, 5.0), (1, 5.0), (7, f64::NAN)] {
-        assert_eq!(ln_e_value(sets, t, 10.0).to_bits(), 0.0_f64.to_bits());
+        assert_eq!(
+            ln_e_value(alone(sets), t, 10.0).to_bits(),
+            0.0_f64.to_bits()
+        );
     }
 }
 
@@ -85,21 +98,21 @@ fn more_evidence_is_never_worth_less() {
     for sets in 2..40 {
         let mut before = f64::NEG_INFINITY;
         for step in 0..200 {
-            let value = ln_e_value(sets, f64::from(step) / 4.0, 10.0);
+            let value = ln_e_value(alone(sets), f64::from(step) / 4.0, 10.0);
             assert!(value > before, "{sets} {step}");
             before = value;
         }
     }
     for sets in 3..40 {
         // More sets need smaller t, and less error larger ones.
-        assert!(critical(sets + 1, 10.0, 0.05) < critical(sets, 10.0, 0.05));
-        assert!(critical(sets, 10.0, 0.01) > critical(sets, 10.0, 0.05));
+        assert!(critical(alone(sets + 1), 10.0, 0.05) < critical(alone(sets), 10.0, 0.05));
+        assert!(critical(alone(sets), 10.0, 0.01) > critical(alone(sets), 10.0, 0.05));
     }
     let mut random = Random::new(4);
     let log_ratios: Vec<f64> = (0..40).map(|_| 0.4 + random.normal()).collect();
-    let mut before = Sequential::default().look(&[], Budget::Left);
+    let mut before = Sequential::default().look(&pair(&[]), Budget::Left);
     for sets in 1..=40 {
-        let look = Sequential::default().look(&log_ratios[..sets], Budget::Left);
+        let look = Sequential::default().look(&pair(&log_ratios[..sets]), Budget::Left);
         assert!(look.p_value <= before.p_value, "{look:?}");
         if let Some((now, then)) = look.interval_ln.zip(before.interval_ln) {
             assert!(now.low >= then.low && now.high <= then.high, "{look:?}");
@@ -136,7 +149,7 @@ fn sets_without_spread_or_number_say_nothing() {
         check(&[0.3, 0.31, 0.3, odd, 0.3, 0.31], GoOn, Undecided);
     }
     check(&[f64::MAX, -f64::MAX, f64::MAX, 0.0, 1.0], GoOn, Undecided);
-    let look = Sequential::default().look(&[0.3; 9], Budget::Spent);
+    let look = Sequential::default().look(&pair(&[0.3; 9]), Budget::Spent);
     assert_eq!(
         (look.interval_ln, look.p_value.to_bits()),
         (None, 1.0_f64.to_bits())
@@ -145,12 +158,12 @@ fn sets_without_spread_or_number_say_nothing() {
 
 #[test]
 fn a_difference_within_the_margin_is_said_to_be_both() {
-    let look = Sequential::default().look(&around(0.01, 0.000_5, 6), Budget::Left);
+    let look = Sequential::default().look(&pair(&around(0.01, 0.000_5, 6)), Budget::Left);
     assert_eq!(
         (look.decision, look.is_within_margin),
         (Decision::Different, true)
     );
-    let look = Sequential::default().look(&around(0.1, 0.000_5, 6), Budget::Left);
+    let look = Sequential::default().look(&pair(&around(0.1, 0.000_5, 6)), Budget::Left);
     assert_eq!(
         (look.decision, look.is_within_margin),
         (Decision::Different, false)
@@ -161,7 +174,7 @@ fn a_difference_within_the_margin_is_said_to_be_both() {
         ..Sequential::default()
     };
     assert!(
-        wide.look(&around(0.1, 0.000_5, 6), Budget::Left)
+        wide.look(&pair(&around(0.1, 0.000_5, 6)), Budget::Left)
             .is_within_margin
     );
 }
@@ -171,7 +184,7 @@ fn sets_that_contradict_each_other_decide_nothing() {
     let mut log_ratios = around(1.0, 0.01, 6);
     log_ratios.extend(around(-1.0, 0.01, 20));
     check(&log_ratios, Decision::GoOn, Decision::Undecided);
-    let look = Sequential::default().look(&log_ratios, Budget::Spent);
+    let look = Sequential::default().look(&pair(&log_ratios), Budget::Spent);
     assert_eq!(look.interval_ln, None);
 }
 
@@ -184,12 +197,12 @@ fn with_no_share_for_stopping_early_it_is_one_t_test() {
     };
     for _ in 0..50 {
         let log_ratios: Vec<f64> = (0..9).map(|_| 0.05 + 0.1 * random.normal()).collect();
-        let left = late.look(&log_ratios, Budget::Left);
+        let left = late.look(&pair(&log_ratios), Budget::Left);
         assert_eq!((left.decision, left.interval_ln), (Decision::GoOn, None));
         let sets = |values: Vec<f64>| Sample::of_sets((1..).zip(values).collect()).unwrap();
         let ratios = sets(log_ratios.iter().map(|log| log.exp()).collect());
         let student = LogRatio::of(&ratios, &sets(vec![1.0; 9])).unwrap();
-        let look = late.look(&log_ratios, Budget::Spent);
+        let look = late.look(&pair(&log_ratios), Budget::Spent);
         close(look.p_value, student.p_equal());
         let (found, expected) = (look.interval_ln.unwrap(), student.interval(0.95).unwrap());
         close(found.low.exp(), expected.low);
@@ -201,8 +214,9 @@ fn with_no_share_for_stopping_early_it_is_one_t_test() {
         ..Sequential::default()
     };
     let log_ratios = around(0.5, 0.3, 8);
-    let looks = [Budget::Left, Budget::Spent].map(|budget| early.look(&log_ratios, budget).p_value);
-    close(looks[0], p_anytime(&log_ratios, 10.0, 5));
+    let looks =
+        [Budget::Left, Budget::Spent].map(|budget| early.look(&pair(&log_ratios), budget).p_value);
+    close(looks[0], p_anytime(&pair(&log_ratios), 10.0, 5));
     close(looks[1], looks[0]);
 }
 
@@ -214,7 +228,7 @@ fn a_family_is_decided_by_holm_and_its_intervals_by_bonferroni() {
         around(0.5, 0.1, 7),
         around(0.0, 0.1, 7),
     );
-    let pairs: [&[f64]; 4] = [&middling, &equal, &clear, &[]];
+    let pairs = [&middling[..], &equal, &clear, &[]].map(pair);
     let looks = sequential.look_family(&pairs, Budget::Left);
     let decisions: Vec<Decision> = looks.iter().map(|look| look.decision).collect();
     use Decision::{Different, GoOn};
@@ -222,13 +236,13 @@ fn a_family_is_decided_by_holm_and_its_intervals_by_bonferroni() {
     // The smallest p-value times four, the next times three.
     close(looks[2].p_adjusted, 4.0 * looks[2].p_value);
     close(looks[0].p_adjusted, 3.0 * looks[0].p_value);
-    let alone = sequential.look(&middling, Budget::Left);
+    let alone = sequential.look(&pair(&middling), Budget::Left);
     close(alone.p_value, looks[0].p_value);
     let (own, common) = (alone.interval_ln.unwrap(), looks[0].interval_ln.unwrap());
     assert!(common.low < own.low && common.high > own.high);
     assert!(sequential.look_family(&[], Budget::Spent).is_empty());
-    let single = sequential.look_family(&[&middling], Budget::Spent);
-    assert_eq!(single, [sequential.look(&middling, Budget::Spent)]);
+    let single = sequential.look_family(&[pair(&middling)], Budget::Spent);
+    assert_eq!(single, [sequential.look(&pair(&middling), Budget::Spent)]);
 }
 
 /// The looks after each set until the session stops, of which the last is at the end of a budget of
@@ -239,7 +253,7 @@ fn stopped(sequential: &Sequential, log_ratios: &[f64]) -> (usize, Look) {
             true => Budget::Left,
             false => Budget::Spent,
         };
-        (sets, sequential.look(&log_ratios[..sets], budget))
+        (sets, sequential.look(&pair(&log_ratios[..sets]), budget))
     });
     let mut looks = looks.skip_while(|(_, look)| look.decision == Decision::GoOn);
     looks.next().unwrap()
@@ -285,4 +299,96 @@ fn large_differences_stop_the_session_early() {
     // Four deviations: half of the sessions stop at the first look that may stop them.
     assert_eq!(sets[100], 5);
     assert!(sets[195] <= 8, "{sets:?}");
+}
+
+/// Sets with two processes of each side, by the log of each: the ratio is that of the means.
+fn twins(sets: &[[f64; 4]]) -> SetPairs {
+    let mean = |one: f64, other: f64| f64::midpoint(one, other);
+    let ratios = sets.iter().map(|[a, b, c, d]| mean(*a, *b) - mean(*c, *d));
+    let gaps = [
+        sets.iter().map(|set| set[0] - set[1]).collect(),
+        sets.iter().map(|set| set[2] - set[3]).collect(),
+    ];
+    SetPairs::with_twins(ratios.collect(), gaps)
+}
+
+#[test]
+fn two_processes_of_each_service_know_their_noise() {
+    // The mean squares of the gaps are 0.01 and 0.0025, so a ratio has a variance of 0.003125 by
+    // 3 * 12.5^2 / (10^2 + 2.5^2) = 4.411764706 degrees of freedom; the ratios 0.2, 0.3, 0.25 have
+    // 0.0025 by two.
+    let sets = twins(&[
+        [0.35, 0.25, 0.125, 0.075],
+        [0.45, 0.35, 0.075, 0.125],
+        [0.30, 0.40, 0.125, 0.075],
+    ]);
+    let found = LogRatio::of_sets(&sets).unwrap();
+    assert_eq!(found.method, Method::Twins);
+    close(found.exactness().freedom, 6.411_764_705_882);
+    let variance: f64 = (2.0 * 0.0025 + 4.411_764_705_882 * 0.003_125) / 6.411_764_705_882;
+    close(found.exactness().error, (variance / 3.0).sqrt());
+    close(found.point().ln(), 0.25);
+    // Gaps of some of the sets count for nothing.
+    let lopsided = SetPairs::with_twins(vec![0.1, 0.2], [vec![0.1], vec![0.1, 0.2]]);
+    assert_eq!(lopsided, pair(&[0.1, 0.2]));
+}
+
+#[test]
+fn ratios_that_vary_more_than_processes_decide_alone() {
+    let quiet = [0.001, -0.001, 0.001, -0.001];
+    let moved = |ratio: f64| [ratio + quiet[0], ratio + quiet[1], quiet[2], quiet[3]];
+    let sets = twins(&[moved(0.1), moved(0.3), moved(0.2)]);
+    let decides_alone = |found: Option<LogRatio>, sets: f64| {
+        let found = found.unwrap();
+        assert_eq!(found.method, Method::Paired);
+        close(found.exactness().freedom, sets - 1.0);
+    };
+    decides_alone(LogRatio::of_sets(&sets), 3.0);
+    // Processes that are equal to the last digit show no noise.
+    let equal = twins(&[[0.2, 0.2, 0.1, 0.1], [0.3, 0.3, 0.1, 0.1]]);
+    decides_alone(LogRatio::of_sets(&equal), 2.0);
+}
+
+#[test]
+fn a_clear_difference_of_twins_needs_two_sets() {
+    let set = |ratio: f64, gap: f64| [ratio + gap, ratio - gap, gap, -gap];
+    let clear = twins(&[set(1.1, 0.02), set(1.11, -0.02)]);
+    let looks = |sets: &SetPairs| Sequential::default().look(sets, Budget::Left).decision;
+    assert_eq!(looks(&clear), Decision::Different);
+    assert_eq!(looks(&clear.up_to(1)), Decision::GoOn);
+    let equal = twins(&[set(0.001, 0.002), set(0.0, -0.001), set(-0.001, 0.002)]);
+    assert_eq!(looks(&equal), Decision::Equivalent);
+}
+
+#[test]
+fn equal_services_with_twins_are_told_apart_no_more_often_than_stated() {
+    const SESSIONS: u32 = 2_000;
+    const SETS_MAX: usize = 12;
+    let mut random = Random::new(2026);
+    let (mut all, mut covered) = (0, 0);
+    for _ in 0..SESSIONS {
+        // The processes of the first vary twice as much.
+        let mut set = |_| {
+            let mut draw = |deviation: f64| deviation * random.normal();
+            [draw(0.1), draw(0.1), draw(0.05), draw(0.05)]
+        };
+        let sets: Vec<[f64; 4]> = (0..SETS_MAX).map(&mut set).collect();
+        let sets = twins(&sets);
+        let looks = (1..=SETS_MAX).map(|number| {
+            let budget = if number < SETS_MAX {
+                Budget::Left
+            } else {
+                Budget::Spent
+            };
+            Sequential::default().look(&sets.up_to(number), budget)
+        });
+        let mut looks = looks.skip_while(|look| look.decision == Decision::GoOn);
+        let look = looks.next().unwrap();
+        all += u32::from(look.decision == Decision::Different);
+        covered += u32::from(look.interval_ln.unwrap().contains(0.0));
+    }
+    let most = f64::from(SESSIONS) * 0.05;
+    assert!(f64::from(all) <= most, "{all}");
+    assert!(f64::from(SESSIONS - covered) <= most, "{covered}");
+    assert!(all > SESSIONS / 100, "{all}");
 }

@@ -68,7 +68,7 @@ fn several_builds(runs: &[&RunRecords]) -> Vec<AuditFinding> {
 
 fn case(begin: &Begin) -> String {
     let planned = &begin.run;
-    format!("{}, {}", planned.benchmark, planned.case_label())
+    format!("{}, {}", planned.benchmark, planned.process_label())
 }
 
 fn subject(run: &RunRecords) -> String {

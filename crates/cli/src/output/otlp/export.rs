@@ -193,7 +193,7 @@ fn attributes(suite: &str, run: &PlannedRun, interval: &IntervalRecord) -> Vec<K
     vec![
         text("bakeoff.suite", suite),
         text("bakeoff.benchmark", &run.benchmark),
-        text("bakeoff.contender", &run.case_label()),
+        text("bakeoff.contender", &run.process_label()),
         text(
             "bakeoff.phase",
             match interval.warm_up {

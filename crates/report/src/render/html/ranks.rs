@@ -23,7 +23,7 @@ pub(super) fn section(summary: &BenchmarkSummary, index: usize) -> Markup {
         section.benchmark id={ "results-" (index) } {
             h3 { (summary.name) }
             p.conditions { (summary.conditions) }
-            @if let Some(control) = &summary.control {
+            @for control in &summary.controls {
                 p.control { (control.sentence()) }
             }
             @for table in &summary.tables {

@@ -34,7 +34,7 @@ fn line(run: &RunRecords) -> Markup {
             td { (begin.run.order + 1) }
             td { (begin.at) }
             td { (begin.run.benchmark) }
-            th scope="row" { (begin.run.case_label()) }
+            th scope="row" { (begin.run.process_label()) }
             td { (begin.run.repetition_text()) }
             td { (begin.attempt) }
             td.text {

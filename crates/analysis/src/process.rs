@@ -1,0 +1,41 @@
+//! The processes of a case: which of them a value is of.
+
+use crate::number::count;
+
+/// A process of a case, of which there are one or two in each repetition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Process {
+    /// The repetition, in which every case of the session has its turn in shuffled order.
+    pub repetition: u32,
+    /// It is the second one.
+    pub is_twin: bool,
+}
+
+/// One value for each repetition, and one of the second process if the contender had two; of a
+/// contender that is in several groups, the mean over them.
+pub(crate) fn one_of_each(values: Vec<(Process, f64)>) -> Vec<(u32, f64, Option<f64>)> {
+    let mut found: Vec<(u32, [Vec<f64>; 2])> = Vec::new();
+    for (process, value) in values {
+        let same = |(known, _): &&mut (u32, _)| *known == process.repetition;
+        let mut of_repetition = <[Vec<f64>; 2]>::default();
+        let processes = match found.iter_mut().find(same) {
+            Some((_, processes)) => processes,
+            None => &mut of_repetition,
+        };
+        processes[usize::from(process.is_twin)].push(value);
+        if of_repetition.iter().any(|values| !values.is_empty()) {
+            found.push((process.repetition, of_repetition));
+        }
+    }
+    let mean = |values: &Vec<f64>| match values.as_slice() {
+        [] => None,
+        [one] => Some(*one),
+        _ => Some(values.iter().sum::<f64>() / count(values.len())),
+    };
+    let each = found.iter().filter_map(|(repetition, processes)| {
+        let [one, other] = processes.each_ref().map(mean);
+        // A second process can be the only one that has a value.
+        Some((*repetition, one.or(other)?, one.and(other)))
+    });
+    each.collect()
+}
