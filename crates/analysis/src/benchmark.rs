@@ -7,7 +7,7 @@ use bakeoff_base::natural;
 use bakeoff_model::histogram::Histogram;
 use bakeoff_model::plan::RunKind;
 use bakeoff_model::record::{Begin, IntervalRecord, Moment, Outcome, Results, RunRecords};
-use bakeoff_model::resource::{GcLog, Memory, ResourceSample};
+use bakeoff_model::resource::{GcLog, ResourceSample};
 use bakeoff_model::totals::{self, Growth, Times, Totals};
 use bakeoff_model::validity::Validity;
 use bakeoff_model::warmth::Warmth;
@@ -222,8 +222,13 @@ fn open_load<'a>(records: &'a RunRecords, session: SessionData) -> Option<StepDa
     let slices = slices.filter(|slice| slice.latency_rate_per_s.is_some() && !slice.warm_up);
     let slices: Vec<&IntervalRecord> = slices.collect();
     let label = open_load_label(slices.first()?.latency_rate_per_s?);
-    let index = records.begin.run.steps.len();
-    step(&records.begin, index, label, slices, session)
+    step(
+        &records.begin,
+        records.begin.run.steps.len(),
+        label,
+        slices,
+        session,
+    )
 }
 
 fn step<'a>(
@@ -234,35 +239,44 @@ fn step<'a>(
     session: SessionData,
 ) -> Option<StepData<'a>> {
     let first = slices.first()?;
-    let loads = slices.iter().map(|slice| &slice.load);
-    // The times of turns are those of bursts.
-    let is_burst = slices.iter().any(|slice| !slice.load.turns.is_empty());
-    let times = (!is_burst).then(|| Times::of(loads.clone()));
-    let times = times.unwrap_or_default();
-    let (validity, unfair) = validity::of_step(begin, &slices, None);
-    let open_rate_per_s = first.latency_rate_per_s;
-    Some(StepData {
+    let mut step = StepData {
         index,
         label,
         connections: first.connections,
         warm_up: first.warm_up,
-        totals: loads.collect(),
-        service: Latency::of(&times.service),
-        response: times.response.as_ref().and_then(Latency::of),
-        first_byte: times.first_byte.as_ref().and_then(Latency::of),
-        validity,
-        unfair,
+        totals: Totals::default(),
+        service: None,
+        response: None,
+        first_byte: None,
+        validity: Validity::default(),
+        unfair: 0,
+        open_rate_per_s: first.latency_rate_per_s,
         slices,
         kept: Vec::new(),
         full_cores: None,
         scale: Scale::default(),
         looks: session.looks,
         sitting: (begin.run.repetition, session.sitting),
-        open_rate_per_s,
-    })
+    };
+    step.sum_up(begin);
+    Some(step)
 }
 
 impl<'a> StepData<'a> {
+    /// Adds its slices up and judges them.
+    pub(super) fn sum_up(&mut self, begin: &Begin) {
+        let loads = self.slices.iter().map(|slice| &slice.load);
+        // The times of turns are those of bursts.
+        let is_burst = loads.clone().any(|load| !load.turns.is_empty());
+        let times = (!is_burst).then(|| Times::of(loads.clone()));
+        let times = times.unwrap_or_default();
+        self.totals = loads.collect();
+        self.service = Latency::of(&times.service);
+        self.response = times.response.as_ref().and_then(Latency::of);
+        self.first_byte = times.first_byte.as_ref().and_then(Latency::of);
+        (self.validity, self.unfair) = validity::of_step(begin, &self.slices, None);
+    }
+
     /// Successful requests per second of a turn that counts.
     pub fn rate(&self, turn: &PlayedTurn) -> f64 {
         match (self.full_cores, turn.cores) {
@@ -324,79 +338,6 @@ impl<'a> StepData<'a> {
     /// How warm the contender was before it; `None` where warm-up did not last until it was.
     pub fn warmth(&self) -> Option<Warmth> {
         self.slices.iter().find_map(|slice| slice.warmth)
-    }
-
-    /// CPU time of the contender while it was loaded, ns.
-    fn cpu_ns(&self) -> Option<u64> {
-        let own_us = |slice: &IntervalRecord| -> u64 {
-            slice.load.turns.iter().map(|turn| turn.own_cpu_us).sum()
-        };
-        match self.slices.iter().map(|slice| own_us(slice)).sum::<u64>() {
-            0 => self.grew(ResourceSample::cpu_ns),
-            own_us => Some(own_us * 1000),
-        }
-    }
-
-    /// Returns the CPU time of the contender, s.
-    pub fn cpu_s(&self) -> Option<f64> {
-        self.cpu_ns().map(seconds)
-    }
-
-    /// CPU for each request that came to an end, microseconds; in a set the geometric mean
-    /// over its slices. `None` without any success.
-    pub fn cpu_us_per_request(&self) -> Option<f64> {
-        let scale = self.scale.cpu?;
-        if self.kept.is_empty() {
-            let cpu_ns = self.cpu_ns()?;
-            return Some(self.totals.cpu_us_per_request(cpu_ns)? * scale);
-        }
-        let kept = self.kept.iter();
-        let each: Option<Vec<f64>> = kept.map(|turn| turn.cpu_us).collect();
-        Some(totals::geometric_mean(each?.into_iter())? * scale)
-    }
-
-    /// The part of it that is the kernel's, microseconds. Counters cover the turns of others too,
-    /// in which a contender idles, so they only say which share it is.
-    pub fn kernel_us_per_request(&self) -> Option<f64> {
-        let kernel_ns = self.grew(|sample| Some(sample.cpu?.system_ns))?;
-        let all_ns = self.grew(ResourceSample::cpu_ns).filter(|all| *all > 0)?;
-        Some(self.cpu_us_per_request()? * as_f64(kernel_ns) / as_f64(all_ns))
-    }
-
-    /// Returns how long the contender was throttled, s.
-    pub fn throttled_s(&self) -> Option<f64> {
-        let throttled_ns = |sample: &ResourceSample| Some(sample.throttling?.throttled_ns);
-        self.grew(throttled_ns).map(seconds)
-    }
-
-    /// Memory of the contender at the end of the step.
-    pub fn memory(&self) -> Option<Memory> {
-        self.slices
-            .iter()
-            .rev()
-            .find_map(|slice| slice.contender_after.as_ref()?.memory)
-    }
-
-    /// Cores' worth of CPU that the contender used.
-    pub fn contender_cores(&self) -> Option<f64> {
-        self.cores(self.cpu_ns()?)
-    }
-
-    /// Cores' worth of CPU that the backend used.
-    pub fn backend_cores(&self) -> Option<f64> {
-        let cpu_ns = |sample: &Option<ResourceSample>| sample.as_ref()?.cpu_ns();
-        let mut growth = Growth::default();
-        for slice in &self.slices {
-            let (before, after) = (&slice.backend_before, &slice.backend_after);
-            growth.add(cpu_ns(before), cpu_ns(after), slice.turn.is_some());
-        }
-        self.cores(growth.value()?)
-    }
-
-    /// CPU time as cores' worth over the step.
-    fn cores(&self, cpu_ns: u64) -> Option<f64> {
-        let open_s = self.totals.open_s();
-        (open_s > 0.0).then(|| seconds(cpu_ns) / open_s)
     }
 }
 

@@ -12,6 +12,7 @@ use super::first_byte::{self, FirstByteRow};
 use super::gc::{self, GcRow};
 use super::group_scales;
 use super::layers::{self, Layers};
+use super::open_cycles;
 use super::overview::{self, Overview};
 use super::own_metrics::{self, OwnMetrics};
 use super::probe::{self, ShareRow};
@@ -91,6 +92,7 @@ impl<'r> LoadAnalysis<'r> {
 pub fn loads(results: &Results) -> Vec<LoadAnalysis<'_>> {
     let mut data = benchmark::benchmarks(results);
     data.iter_mut().for_each(turns::keep);
+    data.iter_mut().for_each(open_cycles::keep);
     data.iter_mut().for_each(rising::judge);
     data.iter_mut().for_each(group_scales::scale);
     let controls = control::controls(&data);

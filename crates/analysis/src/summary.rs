@@ -93,6 +93,8 @@ pub struct RankTable {
     pub throughput_matrix: Matrix,
     /// The same by CPU per request.
     pub cpu_matrix: Matrix,
+    /// The same by the median in open load.
+    pub p50: Pairs,
     /// The same by the 99th percentile in open load; `None` where fewer than two rows have one.
     pub p99_matrix: Option<Matrix>,
 }
@@ -281,6 +283,7 @@ fn table(rows: Vec<Row>, stated: Option<&StatedStep>, void: bool) -> Option<Rank
         stated: stated.cloned(),
         conclusions: comparison::throughput_conclusions(&rows, &at),
         times,
+        p50,
         reasons: Vec::new(),
         throughput_matrix: Matrix {
             title: "requests/s".to_owned(),

@@ -25,10 +25,19 @@ impl CoreSharing {
     /// A slowdown above this one is that of two hyper-threads of one core.
     pub const ONE_CORE: f64 = 0.15;
 
+    /// Share of its speed that the contender's core lost in three of four pairs of windows.
+    /// Hyper-threads of one core lose it in all; what only some lose is another disturbance's.
+    #[must_use]
+    pub fn steady(&self) -> f64 {
+        self.slowdown.min(self.quartiles[0])
+    }
+
     /// Returns what the slowdown means, as a fragment.
     fn meaning(&self) -> &'static str {
-        if self.slowdown > Self::ONE_CORE {
+        if self.steady() > Self::ONE_CORE {
             "these two cores are one physical core"
+        } else if self.slowdown > Self::ONE_CORE {
+            "not in all windows, as of one physical core, so something else disturbs them"
         } else if self.slowdown > Self::SEPARATE {
             "more than turbo clocks explain, less than hyper-threads of one core lose"
         } else {
@@ -92,6 +101,14 @@ mod tests {
              (slowdown by quartiles 6.0 and 9.0 %): more than turbo clocks explain, less than \
              hyper-threads of one core lose",
         );
+        let disturbed = CoreSharing {
+            contender: 0,
+            generator: vec![1],
+            slowdown: 0.245,
+            quartiles: [0.001, 0.516],
+        };
+        let text = disturbed.to_string();
+        assert!(text.ends_with("so something else disturbs them"), "{text}");
         check(
             0.41,
             &[1],

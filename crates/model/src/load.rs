@@ -224,9 +224,8 @@ pub enum ReactorChoice {
     Uring,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
-fn is_zero(number: &u32) -> bool {
-    *number == 0
+fn is_zero<T: Default + PartialEq>(number: &T) -> bool {
+    *number == T::default()
 }
 
 /// One step of the load.
@@ -250,6 +249,11 @@ pub struct StepSpec {
     /// the next step takes them over.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub close_after: bool,
+    /// How long the requests of open load are awaited that wait or are in flight when the window
+    /// would end, ns: no further one is due, and the step ends when all have their responses. 0 =
+    /// not at all. They are then part of the step, which otherwise has none but their ages.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub awaited_ns: u64,
     /// Which target is loaded where the targets take no turns: 0 is [`LoadSpec::target`], others
     /// are those of [`LoadSpec::further_targets`].
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -344,8 +348,9 @@ pub struct LoadInterval {
     /// of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response_time: Option<Histogram>,
-    /// Real send minus intended send of every request that was sent; where there is a response
-    /// time.
+    /// How late the load generator was with every request that was sent: real send minus intended
+    /// send, of open load minus the response that freed a connection for it, if that came later;
+    /// where there is a response time. Until 2026-11-27 always minus the intended send.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub send_lag: Option<Histogram>,
     /// Requests that should have been sent by the schedule; open load only.

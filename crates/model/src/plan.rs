@@ -444,8 +444,10 @@ fn runs(
             let is_first = is_loaded && seen.insert(case.contender.name.as_str());
             let lifecycle = has_lifecycle && is_loaded && (is_first || profile.lifecycle_every_run);
             let steps = steps::of_process(profile, case.benchmark, case.shares_time);
-            let is_compared =
-                case.in_turns && !case.twin && profile.latency && case.benchmark.scenario.is_none();
+            let is_compared = case.in_turns
+                && (case.shares_time || !case.twin)
+                && profile.latency
+                && case.benchmark.scenario.is_none();
             let latency = is_compared.then(|| LatencyLoad::of(&steps)).flatten();
             let mut run = PlannedRun {
                 id: format!("{}.r{repetition}", case.id),

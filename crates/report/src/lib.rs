@@ -8,6 +8,7 @@
 mod chart;
 mod render;
 
+pub use render::answer::terminal_answer;
 pub use render::articles::{Article, articles};
 pub use render::baseline::junit::junit;
 pub use render::baseline::services::{bigger_is_better, smaller_is_better};

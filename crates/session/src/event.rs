@@ -21,6 +21,20 @@ use crate::size::Sizing;
 /// events and new fields do not.
 pub const FORMAT: u32 = 1;
 
+/// Two contenders by all sets so far.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ComparedPair {
+    /// The one with more requests per second.
+    pub first: String,
+    /// The other.
+    pub second: String,
+    /// How many times as many.
+    pub ratio: f64,
+    /// The ends of its interval, which hold at all looks together; absent while there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<[f64; 2]>,
+}
+
 /// One thing that happened; one line of the event stream.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "kebab-case")]
@@ -155,6 +169,18 @@ pub enum Event {
         expected_ns: u64,
         /// The same where every contender is warm as soon as may be, ns.
         shortest_ns: u64,
+    },
+    /// After a set, contenders are compared by all sets so far, and it is not decided yet.
+    SetsCompared {
+        /// Sets so far.
+        sets: u32,
+        /// The best of each benchmark against each of the others, by requests per second.
+        pairs: Vec<ComparedPair>,
+        /// The time until all pairs are decided, if further sets are like these, or until the time
+        /// of the session is over, ns.
+        left_ns: u64,
+        /// They will be decided before the time is over.
+        in_time: bool,
     },
     /// Sets in each block of which the host was at other work are played once more.
     SetsReplaced {

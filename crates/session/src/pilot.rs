@@ -17,7 +17,7 @@ use bakeoff_stats::{PilotPair, Threshold, runs_needed};
 use crate::contracts::PendingRun;
 use crate::driver::{Driver, RunRange};
 use crate::event::Observer;
-use crate::run_count::{Decide, decided, taken};
+use crate::run_count::{Decide, Standing, decided, taken};
 use crate::sequential;
 use crate::store::session_file::SessionFile;
 
@@ -48,7 +48,7 @@ pub(crate) async fn play(
     };
     driver.play_part(&pilot, &part, observer).await?;
     let mut left: Vec<PendingRun> = rest.into_iter().cloned().collect();
-    let Some(decision) = decide(&session.plan, asked)? else {
+    let Standing::Decided(decision) = decide(&session.plan, asked)? else {
         return Ok(pilot.len());
     };
     left.retain(|one| one.run.is_in(&decision));

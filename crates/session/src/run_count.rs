@@ -12,8 +12,17 @@ use jiff::Timestamp;
 use crate::contracts::PendingRun;
 use crate::event::Event;
 
-/// Decides from what is recorded up to now; `None` where that is too early.
-pub(crate) type Decide<'a> = &'a dyn Fn(&Plan, RunsUntil) -> anyhow::Result<Option<RunsDecision>>;
+/// Decides from what is recorded up to now.
+pub(crate) type Decide<'a> = &'a dyn Fn(&Plan, RunsUntil) -> anyhow::Result<Standing>;
+
+/// How a session stands.
+#[derive(Debug)]
+pub(crate) enum Standing {
+    /// It is decided how many runs there are.
+    Decided(RunsDecision),
+    /// It is too early for that; an event on what is known.
+    Open(Option<Event>),
+}
 
 /// Reports the decision on the number of runs, of which these are left.
 pub(crate) fn decided(decision: &RunsDecision, left: &[PendingRun]) -> Event {

@@ -10,15 +10,18 @@ use std::time::Duration;
 
 use bakeoff_analysis::{Analysis, AnalysisInput, Family};
 use bakeoff_model::baseline::Baseline;
+use bakeoff_model::duration_ns;
 use bakeoff_model::plan::Plan;
 use bakeoff_model::record::Results;
 use bakeoff_model::run_count::{DecisionReason, PILOT_RUNS, RunsDecision, RunsUntil};
-use bakeoff_stats::{Budget, Decision, Sample, Sequential, SetPairs, log_ratios};
+use bakeoff_stats::{
+    Better, Budget, Criteria, Decision, Sample, Sequential, SetPairs, compare, log_ratios,
+};
 
 use crate::contracts::PendingRun;
 use crate::driver::{Driver, RunRange};
-use crate::event::Observer;
-use crate::run_count::{decided, taken};
+use crate::event::{ComparedPair, Event, Observer};
+use crate::run_count::{Standing, decided, taken};
 use crate::store::session_file::SessionFile;
 
 /// Plays sets until it is decided that there are enough. Returns how many runs were made.
@@ -26,7 +29,7 @@ pub(crate) async fn play(
     driver: &Driver<'_>,
     session: &mut SessionFile,
     pending: &[PendingRun],
-    decide: &dyn Fn(&Plan) -> anyhow::Result<Option<RunsDecision>>,
+    decide: &dyn Fn(&Plan) -> anyhow::Result<Standing>,
     observer: &mut dyn Observer,
 ) -> anyhow::Result<usize> {
     let mut left = pending;
@@ -39,22 +42,25 @@ pub(crate) async fn play(
         };
         driver.play_part(set, &part, observer).await?;
         left = rest;
-        if let Some(decision) = decide(&session.plan)? {
-            observer.observe(&decided(&decision, &[]))?;
-            session.decide(&decision);
-            break;
+        match decide(&session.plan)? {
+            Standing::Decided(decision) => {
+                observer.observe(&decided(&decision, &[]))?;
+                session.decide(&decision);
+                break;
+            }
+            Standing::Open(Some(event)) => observer.observe(&event)?,
+            Standing::Open(None) => {}
         }
     }
     Ok(pending.len() - left.len())
 }
 
-/// Decides from the records so far; `None` while the session goes on.
-pub(crate) fn decide(plan: &Plan, asked: RunsUntil, mut results: Results) -> Option<RunsDecision> {
-    let sets = results
-        .runs
-        .iter()
-        .map(|run| run.begin.run.repetition)
-        .max()?;
+/// Decides from the records so far.
+pub(crate) fn decide(plan: &Plan, asked: RunsUntil, mut results: Results) -> Standing {
+    let repetitions = results.runs.iter().map(|run| run.begin.run.repetition);
+    let Some(sets) = repetitions.max() else {
+        return Standing::Open(None);
+    };
     let spent = Spent {
         sets,
         most: plan.runs.iter().map(|run| run.repetition).max(),
@@ -72,16 +78,66 @@ pub(crate) fn decide(plan: &Plan, asked: RunsUntil, mut results: Results) -> Opt
         let sets_min = sets_min(&results);
         let over = over(&asked, &spent, sets_min);
         if over.is_some() || (sets as usize) < sets_min {
-            return over.map(decision);
+            return standing(over.map(decision), None);
         }
         // The report must come to the same, from sets that were looked at.
         let decision = decision(of_baseline(baseline));
         results.runs_decision = Some(decision.clone());
-        return is_decided(&results).then_some(decision);
+        return standing(is_decided(&results).then_some(decision), None);
     }
     let analysis = Analysis::of(&AnalysisInput::new(&results, ""));
     let sets_min = sets_min(&results).min(PILOT_RUNS as usize);
-    because(&asked, &analysis.families(), (&spent, sets_min)).map(decision)
+    let families = analysis.families();
+    match because(&asked, &families, (&spent, sets_min)) {
+        Some(because) => Standing::Decided(decision(because)),
+        None => Standing::Open(compared(&asked, &families, &spent)),
+    }
+}
+
+fn standing(decision: Option<RunsDecision>, event: Option<Event>) -> Standing {
+    decision.map_or(Standing::Open(event), Standing::Decided)
+}
+
+/// The contenders by throughput, and the time that is left.
+fn compared(asked: &RunsUntil, families: &[Family<'_>], spent: &Spent) -> Option<Event> {
+    let rule = Sequential::default();
+    let by_throughput = || families.iter().filter(|family| family.is_throughput);
+    let of_family = |family: &Family<'_>| -> Vec<ComparedPair> {
+        let Some(((first, best), others)) = family.samples.split_first() else {
+            return Vec::new();
+        };
+        let best = (*best).clone().looked_at(Budget::Left);
+        let pair = |(second, other): &(&str, &Sample)| {
+            let other = (*other).clone().looked_at(Budget::Left);
+            let found = compare(&best, &other, &Criteria::new(Better::Higher)).ratio;
+            found.point.is_finite().then(|| ComparedPair {
+                first: (*first).to_owned(),
+                second: (*second).to_owned(),
+                ratio: found.point,
+                interval: found.interval.map(|ends| [ends.low, ends.high]),
+            })
+        };
+        others.iter().filter_map(pair).collect()
+    };
+    let found: Vec<ComparedPair> = by_throughput().flat_map(of_family).collect();
+    let each = spent.taken / spent.sets.max(1);
+    let within = asked.within.unwrap_or(Duration::MAX);
+    let time_left = within.saturating_sub(spent.taken);
+    let pairs = by_throughput().flat_map(|family| pairs(&family.samples));
+    let most = spent.most.unwrap_or(spent.sets) as usize;
+    // `None` of one pair is that of all.
+    let until = pairs.map(|pair| rule.sets_until_decided(&pair, most));
+    let until: Option<Vec<usize>> = until.collect();
+    let last = until.and_then(|all| all.into_iter().max());
+    let more = last.map(|last| u32::try_from(last).unwrap_or(u32::MAX) - spent.sets);
+    let needed = more.map(|more| each.saturating_mul(more));
+    let in_time = needed.is_some_and(|needed| needed <= time_left);
+    (!found.is_empty()).then(|| Event::SetsCompared {
+        sets: spent.sets,
+        pairs: found,
+        left_ns: duration_ns::whole(needed.map_or(time_left, |needed| needed.min(time_left))),
+        in_time,
+    })
 }
 
 /// Fewer sets decide nothing.

@@ -11,7 +11,7 @@ use bakeoff_model::database_url::DatabaseUrl;
 use bakeoff_model::duration_ns;
 use bakeoff_model::plan::Plan;
 use bakeoff_model::record::{Cores, Results};
-use bakeoff_model::run_count::{RunsDecision, RunsUntil};
+use bakeoff_model::run_count::RunsUntil;
 use bakeoff_model::suite::Suite;
 use bakeoff_runtime::BoxFuture;
 
@@ -25,6 +25,7 @@ use crate::hint::hinted;
 use crate::opening::OpenSession;
 use crate::pilot;
 use crate::remaining;
+use crate::run_count::Standing;
 use crate::selection;
 use crate::sequential;
 use crate::sitting::{Sitting, SittingOver};
@@ -290,12 +291,12 @@ fn decision(
     asked: RunsUntil,
     base: Option<&Base>,
     results: &Path,
-) -> anyhow::Result<Option<RunsDecision>> {
+) -> anyhow::Result<Standing> {
     let mut records = results::read_records(results)?;
     records.baseline = base.map(|base| base.baseline.clone());
     Ok(match asked.sequential {
         true => sequential::decide(plan, asked, records),
-        false => Some(pilot::decide(plan, asked, &records)),
+        false => Standing::Decided(pilot::decide(plan, asked, &records)),
     })
 }
 

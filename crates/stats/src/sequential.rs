@@ -212,6 +212,26 @@ impl Sequential {
         evidence
     }
 
+    /// The number of sets after which a pair is different or equivalent, if further sets are like
+    /// those so far; `None` if that takes more than `most` of them, or nothing is known yet.
+    #[must_use]
+    pub fn sets_until_decided(&self, pair: &SetPairs, most: usize) -> Option<usize> {
+        let found = LogRatio::of_sets(pair)?;
+        let is_decided = |sets: &usize| {
+            let grown = count(*sets) / count(found.runs);
+            let looked_at = LookedAt {
+                sets: *sets,
+                freedom: found.freedom * grown,
+            };
+            let early = self.alpha * self.early_share;
+            let reach =
+                critical(looked_at, self.prior_variance, early) * found.error / grown.sqrt();
+            let away = found.difference.abs();
+            away > reach || away + reach <= self.margin_ln
+        };
+        (pair.len() + 1..=most).find(is_decided)
+    }
+
     /// The ratio after each set from which on the session may stop.
     fn early_looks(&self, pair: &SetPairs) -> impl Iterator<Item = LogRatio> {
         let fewest = match pair.has_twins() {

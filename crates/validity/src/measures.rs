@@ -279,7 +279,7 @@ fn parts_beside(evidence: &Evidence, nodes: &Nodes, node: &str) -> f64 {
 /// Measures what was found before the first run: it is the same in all slices.
 pub(crate) fn shared_physical_core(evidence: &Evidence) -> Measure {
     let sharing = evidence.setting.core_sharing.clone()?;
-    Some((sharing.slowdown, Finding::SharedPhysicalCore(sharing)))
+    Some((sharing.steady(), Finding::SharedPhysicalCore(sharing)))
 }
 
 /// Contenders that take turns lose as much to the hypervisor as each other, so it is not a finding.

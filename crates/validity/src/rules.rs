@@ -233,8 +233,8 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         name: "shared-physical-core",
-        condition: "slowdown of the contender's core while the load generator's work, measured \
-                    before the first run",
+        condition: "slowdown of the contender's core while the load generator's work, in three of \
+                    four windows, measured before the first run",
         side: LimitSide::Above,
         limits: &[
             limit(CoreSharing::SEPARATE, "5 %", Fair),

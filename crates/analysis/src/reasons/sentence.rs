@@ -43,7 +43,7 @@ fn signed(value: f64) -> String {
 }
 
 impl Reasons {
-    /// The whole sentence; `None` where neither CPU per request nor anything else of a request
+    /// All that is known; `None` where neither CPU per request nor anything else of a request
     /// differs significantly.
     #[must_use]
     pub fn sentence(&self) -> Option<String> {
@@ -54,6 +54,18 @@ impl Reasons {
         if !self.total.difference.is_significant() {
             return self.without_total(&counts);
         }
+        Some(format!("{}{counts}", self.of_total()))
+    }
+
+    /// Where the CPU per request goes, without what else a request has more of; `None` where it
+    /// does not differ significantly.
+    #[must_use]
+    pub fn cpu_sentence(&self) -> Option<String> {
+        let differs = self.total.difference.is_significant();
+        differs.then(|| self.of_total())
+    }
+
+    fn of_total(&self) -> String {
         let needs = self.total.difference.estimate;
         let about = format!(
             "{} needs {} µs more CPU per request than {} ({}) {}",
@@ -72,7 +84,7 @@ impl Reasons {
             why if why.is_empty() => why,
             why => format!("{source}{why}"),
         };
-        Some(format!("{about}{why}.{}{counts}", self.grown()))
+        format!("{about}{why}.{}", self.grown())
     }
 
     /// Returns the sentence where only parts of the CPU per request differ significantly, or

@@ -293,9 +293,12 @@ pub(crate) struct RunArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct OutputArgs {
-    /// Print only errors and the final table.
+    /// Print only errors and the result.
     #[arg(long, short)]
     pub(crate) quiet: bool,
+    /// Print every run, step and note, and all tables of the result.
+    #[arg(long, short, conflicts_with_all = ["quiet", "json"])]
+    pub(crate) verbose: bool,
     /// Print the session's events as JSON Lines and nothing else.
     ///
     /// `bakeoff schema event` prints their schema.

@@ -16,6 +16,7 @@ use super::signals::interrupted;
 use crate::args::BuildArgs;
 use crate::exit;
 use crate::output::progress::Progress;
+use crate::output::shown::Shown;
 use crate::output::text::human;
 
 /// Runs the command. A failed build does not keep the others from being built.
@@ -32,7 +33,7 @@ pub(crate) fn build(args: &BuildArgs) -> anyhow::Result<u8> {
         let source = folder.contender_folder(contender);
         build::build_and_tell(contender, &source, &build_options(suite), begun).await
     };
-    let mut progress = Progress::stderr(args.json);
+    let mut progress = Progress::stderr(Shown::with_json(args.json));
     let mut status = exit::DONE;
     let tell = |news| match news {
         News::Began(index) => progress.observe(

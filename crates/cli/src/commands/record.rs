@@ -18,6 +18,7 @@ use super::signals::interrupted;
 use crate::args::RecordArgs;
 use crate::exit;
 use crate::output::progress::Progress;
+use crate::output::shown::Shown;
 use crate::values::RuntimeKind;
 
 /// Runs the command.
@@ -61,7 +62,7 @@ async fn record_all(args: &RecordArgs) -> anyhow::Result<u8> {
     let target = folder.path.join(target);
     let chosen = selection::contenders(&suite, &args.selection.contender)?;
     let (contenders, skipped) = builds::buildable(&suite, &chosen);
-    let mut progress = Progress::stderr(false);
+    let mut progress = Progress::stderr(Shown::Sets);
     for (contender, why) in skipped {
         progress.observe(&Event::Skipped { contender, why })?;
     }

@@ -25,6 +25,7 @@ use super::verify::limits;
 use crate::args::UpArgs;
 use crate::exit;
 use crate::output::progress::Progress;
+use crate::output::shown::Shown;
 use crate::output::text::last_lines;
 use crate::values::{RuntimeKind, Time};
 
@@ -98,7 +99,7 @@ async fn ready(args: &UpArgs) -> anyhow::Result<Ready> {
         },
         logs: logs.path().to_owned(),
     };
-    let testbed = Testbed::prepare(folder, options, &mut Progress::stderr(false)).await?;
+    let testbed = Testbed::prepare(folder, options, &mut Progress::stderr(Shown::Sets)).await?;
     let contender = testbed
         .contender(&name)
         .with_context(|| format!("{name}: the suite no longer has it"))?;

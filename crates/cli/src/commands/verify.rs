@@ -19,6 +19,7 @@ use super::signals::interrupted;
 use crate::args::VerifyArgs;
 use crate::exit;
 use crate::output::progress::Progress;
+use crate::output::shown::Shown;
 use crate::output::text;
 
 /// Runs the command.
@@ -47,7 +48,7 @@ async fn verify_all(args: &VerifyArgs) -> anyhow::Result<u8> {
     selection::backend_can_be_at(backend, backend_url.as_ref())?;
     let chosen = selection::contenders(suite, &args.selection.contender)?;
     let (contenders, skipped) = builds::buildable(suite, &chosen);
-    let mut progress = Progress::stderr(args.json);
+    let mut progress = Progress::stderr(Shown::with_json(args.json));
     for (contender, why) in &skipped {
         let (contender, why) = (contender.clone(), why.clone());
         progress.observe(&Event::Skipped { contender, why })?;

@@ -7,8 +7,8 @@ mod json;
 mod notes;
 mod otlp;
 pub(crate) mod progress;
-mod running_ratios;
 mod set_lines;
+pub(crate) mod shown;
 mod sizing;
 mod step_total;
 pub(crate) mod terminal;
@@ -22,6 +22,7 @@ use documents::WithDocuments;
 use json::JsonLines;
 use otlp::Otlp;
 use progress::Progress;
+use shown::Shown;
 use terminal::Terminal;
 
 /// The observer that the arguments ask for.
@@ -32,8 +33,12 @@ pub(crate) fn watcher(args: &OutputArgs) -> anyhow::Result<Box<dyn Observer>> {
     let watcher: Box<dyn Observer> = match args.json {
         true => Box::new(WithDocuments(JsonLines(std::io::stdout()))),
         false => {
-            let progress = Progress::stderr(args.quiet);
-            Box::new(WithDocuments(Terminal::new(progress)))
+            let shown = match (args.quiet, args.verbose) {
+                (true, _) => Shown::Errors,
+                (_, true) => Shown::Everything,
+                _ => Shown::Sets,
+            };
+            Box::new(WithDocuments(Terminal::new(Progress::stderr(shown), shown)))
         }
     };
     Ok(match &args.otlp {

@@ -1,5 +1,5 @@
-//! Progress of a running session: one line for each step, a live line where there is a
-//! terminal, within 80 columns.
+//! Progress of a running session: one line for each step, or for each set of contenders that take
+//! turns, and a live line where there is a terminal, within 80 columns.
 
 use std::io::{IsTerminal as _, Write};
 use std::time::{Duration, Instant};
@@ -18,7 +18,8 @@ use bakeoff_session::event::{Event, Observer};
 use super::builds::Builds;
 use super::capacity;
 use super::notes::Notes;
-use super::set_lines::SetProgress;
+use super::set_lines::{self, SetProgress};
+use super::shown::Shown;
 use super::step_total::StepTotal;
 use super::text::{self, between, human, last_lines, wrapped};
 use super::time_left::Pace;
@@ -31,7 +32,13 @@ pub(crate) struct Progress<W> {
     output: W,
     /// Whether lines can be overwritten.
     live: bool,
-    quiet: bool,
+    shown: Shown,
+    /// A set is played of which nothing is shown but the comparison.
+    is_brief: bool,
+    /// The number of sets is known.
+    is_fixed: bool,
+    /// The comparison by all sets so far; empty before it.
+    compared: String,
     builds: Builds,
     pace: Pace,
     step: Option<StepTotal>,
@@ -46,20 +53,23 @@ pub(crate) struct Progress<W> {
 
 impl Progress<std::io::Stderr> {
     /// For the user's terminal.
-    pub(crate) fn stderr(quiet: bool) -> Self {
+    pub(crate) fn stderr(shown: Shown) -> Self {
         let output = std::io::stderr();
         let live = output.is_terminal();
-        Self::new(output, live, quiet)
+        Self::new(output, live, shown)
     }
 }
 
 impl<W: Write> Progress<W> {
     /// Onto any output.
-    pub(crate) fn new(output: W, live: bool, quiet: bool) -> Self {
+    pub(crate) fn new(output: W, live: bool, shown: Shown) -> Self {
         Self {
             output,
             live,
-            quiet,
+            shown,
+            is_brief: false,
+            is_fixed: false,
+            compared: String::new(),
             builds: Builds::default(),
             pace: Pace::default(),
             step: None,
@@ -72,12 +82,19 @@ impl<W: Write> Progress<W> {
     }
 
     fn line(&mut self, text: &str) {
-        if self.quiet {
+        if self.shown == Shown::Errors {
             return;
         }
         let clear = if self.live { "\r\x1b[K" } else { "" };
         // A closed terminal must not end a measurement.
         let _ = writeln!(self.output, "{clear}{text}");
+    }
+
+    /// A line that is of no interest while sets are compared.
+    fn detail(&mut self, text: &str) {
+        if !self.is_brief {
+            self.line(text);
+        }
     }
 
     /// A note within 80 columns; what does not fit goes on below its words.
@@ -99,7 +116,7 @@ impl<W: Write> Progress<W> {
     }
 
     fn live_line(&mut self, text: &str) {
-        if self.live && !self.quiet {
+        if self.live && self.shown != Shown::Errors {
             // A line that is wrapped could not be cleared.
             let text: String = text.chars().take(COLUMNS).collect();
             let _ = write!(self.output, "\r\x1b[K{text}");
@@ -118,9 +135,13 @@ impl<W: Write> Progress<W> {
     fn run_begins(&mut self, number: &str, run: &PlannedRun, attempt: u32) {
         self.finish_step();
         self.run.clone_from(&run.id);
+        self.is_brief = run.in_turns && self.shown == Shown::Sets;
         if run.in_turns {
-            let label = run.process_label();
-            self.set.add_member(&run.id, label, &run.benchmark);
+            let is_first = self.set.add_member(&run.id, run.process_label());
+            if is_first && self.is_brief && self.is_fixed && !self.live {
+                let (set, left) = (run.repetition_text(), self.time_left());
+                self.line(&format!("set {set} · {left}"));
+            }
         }
         let again = match attempt {
             0 | 1 => String::new(),
@@ -128,9 +149,39 @@ impl<W: Write> Progress<W> {
         };
         let (label, benchmark) = (run.process_label(), &run.benchmark);
         let (repetition, left) = (run.repetition_text(), self.time_left());
-        self.line(&format!(
+        self.detail(&format!(
             "\n[{number}] {label} · {benchmark} · run {repetition}{again} · {left}"
         ));
+    }
+
+    /// The live line of a set: the comparison so far, what is done, and the time that is left.
+    fn live_set(&mut self, doing: &str) {
+        let left = self.time_left();
+        let text = match self.compared.as_str() {
+            "" => format!("{doing} · {left}"),
+            compared => format!("{compared} · {doing} · {left}"),
+        };
+        self.live_line(&text);
+    }
+
+    fn sets_compared(&mut self, event: &Event) {
+        let Event::SetsCompared {
+            sets,
+            pairs,
+            left_ns,
+            in_time,
+        } = event
+        else {
+            return;
+        };
+        let left = in_time.then(|| Duration::from_nanos(*left_ns));
+        self.pace.decided(Duration::from_nanos(*left_ns));
+        self.compared = set_lines::compared(*sets, pairs, None);
+        let text = set_lines::compared(*sets, pairs, left);
+        match self.live && self.shown == Shown::Sets {
+            true => self.live_line(&text),
+            false => self.line(&text),
+        }
     }
 
     fn run_goes_on(&mut self, run: &str) {
@@ -147,11 +198,11 @@ impl<W: Write> Progress<W> {
             Record::Begin(_) | Record::Idle(_) | Record::Fleet(_) | Record::Metrics(_) => {}
             Record::Started(startup) => {
                 let seconds = Duration::from_nanos(startup.startup_ns).as_secs_f64();
-                self.line(&format!("  started in {seconds:.4} s"));
+                self.detail(&format!("  started in {seconds:.4} s"));
             }
             Record::Probe(probe) => {
                 let each = as_f64(probe.cpu_ns) / f64::from(probe.operations.max(1)) / 1e6;
-                self.line(&format!("  {} takes {each:.3} ms of CPU", probe.name));
+                self.detail(&format!("  {} takes {each:.3} ms of CPU", probe.name));
             }
             Record::Check(check) => {
                 if check.group != GROUP {
@@ -160,7 +211,8 @@ impl<W: Write> Progress<W> {
                 }
                 let applies = !matches!(check.outcome, CheckOutcome::NotApplicable { .. });
                 if check.outcome != CheckOutcome::Good && applies {
-                    self.line(&format!("  FAILED {}", text::check(check)));
+                    let whose = self.whose();
+                    self.line(&format!("  {whose}FAILED {}", text::check(check)));
                 }
             }
             Record::Interval(interval) => self.interval(interval),
@@ -173,13 +225,14 @@ impl<W: Write> Progress<W> {
             Record::End(end) => {
                 self.pace.run_ends(Instant::now());
                 self.finish_step();
+                let whose = self.whose();
                 let lines = self.set.ends(&self.run);
-                lines.iter().for_each(|line| self.line(line));
+                lines.iter().for_each(|line| self.detail(line));
                 match &end.outcome {
                     Outcome::Completed => {}
-                    Outcome::Interrupted => self.line("  interrupted"),
+                    Outcome::Interrupted => self.detail("  interrupted"),
                     Outcome::Failed(failure) => {
-                        self.line(&format!("  FAILED at {failure}"));
+                        self.line(&format!("  {whose}FAILED at {failure}"));
                         for line in last_lines(&failure.evidence, 6) {
                             self.line(&format!("    {line}"));
                         }
@@ -188,8 +241,10 @@ impl<W: Write> Progress<W> {
                         }
                     }
                 }
-                for note in self.notes.fresh(&end.notes) {
-                    self.note("  ", &note);
+                if !self.is_brief {
+                    for note in self.notes.fresh(&end.notes) {
+                        self.note("  ", &note);
+                    }
                 }
             }
         }
@@ -198,9 +253,8 @@ impl<W: Write> Progress<W> {
     fn interval(&mut self, record: &IntervalRecord) {
         if self.set.has(&self.run) {
             self.set.add(&self.run, record);
-            let ratio = self.set.ratio().unwrap_or_default();
-            let text = format!("    {ratio} · {}", self.time_left());
-            return self.live_line(&text);
+            let doing = if record.warm_up { "warm-up" } else { "load" };
+            return self.live_set(doing);
         }
         let step = self.step.get_or_insert_default();
         step.add(record);
@@ -215,12 +269,18 @@ impl<W: Write> Progress<W> {
             return;
         }
         if self.set.begins() {
-            self.line("");
-            self.line(StepTotal::TITLES);
+            self.detail("");
+            self.detail(StepTotal::TITLES);
         }
         let run = self.run.clone();
         let lines = self.set.step_begins(&run, connections, established);
-        lines.iter().for_each(|line| self.line(line));
+        lines.iter().for_each(|line| self.detail(line));
+    }
+
+    /// `a: ` where the lines above do not say whose run it is.
+    fn whose(&self) -> String {
+        let label = self.set.label(&self.run).filter(|_| self.is_brief);
+        label.map_or_else(String::new, |label| format!("{label}: "))
     }
 
     fn finish_step(&mut self) {
@@ -242,6 +302,7 @@ impl<W: Write> Progress<W> {
             } => {
                 let expected = Duration::from_nanos(*expected_ns);
                 self.pace.expected = expected;
+                self.is_fixed = runs_certain == runs;
                 let before = match finished_before {
                     0 => String::new(),
                     count => format!(", {count} finished before"),
@@ -336,7 +397,7 @@ impl<W: Write> Progress<W> {
     fn stage(&mut self, stage: Stage) {
         self.finish_step();
         if stage == Stage::Load {
-            self.line(&format!("  checks {}/{}", self.good, self.checked));
+            self.detail(&format!("  checks {}/{}", self.good, self.checked));
             if !self.set.has(&self.run) {
                 self.line(StepTotal::TITLES);
             }
@@ -346,6 +407,9 @@ impl<W: Write> Progress<W> {
         } else {
             (self.good, self.checked)
         };
+        if self.is_brief {
+            return self.live_set(&stage.to_string());
+        }
         let left = self.time_left();
         self.live_line(&format!("  {stage} … {left}"));
     }
@@ -387,6 +451,7 @@ impl<W: Write> Observer for Progress<W> {
                     self.decided(decision);
                 }
             }
+            Event::SetsCompared { .. } => self.sets_compared(event),
             Event::SetsReplaced { sets, expected_ns } => {
                 self.sets_replaced(*sets, Duration::from_nanos(*expected_ns));
             }
@@ -423,8 +488,8 @@ impl<W: Write> Observer for Progress<W> {
             | Event::WinnerPicked { .. }
             | Event::Interrupted { .. }
             | Event::SittingEnded { .. }
-            | Event::Verdict { .. }
-            | Event::SessionEnded { .. } => {}
+            | Event::Verdict { .. } => {}
+            Event::SessionEnded { .. } => self.live_line(""),
         }
         Ok(())
     }
@@ -441,6 +506,7 @@ mod tests {
     use bakeoff_session::event::{Event, Observer as _};
 
     use super::Progress;
+    use crate::output::shown::Shown;
 
     fn building(contender: &str, index: usize) -> Event {
         Event::Building {
@@ -464,7 +530,7 @@ mod tests {
     #[test]
     fn without_a_terminal_builds_say_when_they_begin_and_end() {
         let mut output = Vec::new();
-        let mut progress = Progress::new(&mut output, false, false);
+        let mut progress = Progress::new(&mut output, false, Shown::Sets);
         progress.observe(&building("one", 0)).unwrap();
         progress.time_passes();
         progress.observe(&built("two", 1, false)).unwrap();
@@ -479,7 +545,7 @@ mod tests {
     #[test]
     fn a_terminal_has_one_line_for_builds() {
         let mut output = Vec::new();
-        let mut progress = Progress::new(&mut output, true, false);
+        let mut progress = Progress::new(&mut output, true, Shown::Sets);
         progress.observe(&building("one", 0)).unwrap();
         progress.time_passes();
         let text = String::from_utf8(output).unwrap();

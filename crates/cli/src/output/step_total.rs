@@ -53,11 +53,6 @@ impl StepTotal {
         }
     }
 
-    /// The connections of a step that is measured; `None` in warm-up.
-    pub(crate) fn measured_at(&self) -> Option<u32> {
-        (!self.warm_up).then_some(self.connections)
-    }
-
     /// Whether no time has been added.
     pub(crate) fn is_empty(&self) -> bool {
         self.totals.open_ns == 0

@@ -14,20 +14,23 @@ use bakeoff_session::shell_text;
 
 use super::documents::{self, Watcher};
 use super::progress::Progress;
+use super::shown::Shown;
 use super::sizing;
 use super::text;
 
 /// Shows a session to a person.
 pub(crate) struct Terminal {
     pub(crate) progress: Progress<std::io::Stderr>,
+    shown: Shown,
     /// The session is one of a search, for a commit or for limits: its ranks are of no interest.
     is_narrowing: bool,
 }
 
 impl Terminal {
-    pub(crate) fn new(progress: Progress<std::io::Stderr>) -> Self {
+    pub(crate) fn new(progress: Progress<std::io::Stderr>, shown: Shown) -> Self {
         Self {
             progress,
+            shown,
             is_narrowing: false,
         }
     }
@@ -130,7 +133,7 @@ impl Watcher for Terminal {
         // Of a suite there may be much to say; a duel is one question.
         let suite = recorded.runs.first().map(|run| run.begin.suite.as_str());
         let is_duel = suite == Some(duel::NAME);
-        show(&mut output, results, analysis, is_duel)?;
+        show(&mut output, results, analysis, (is_duel, self.shown))?;
         if *failed > 0 {
             writeln!(
                 output,
@@ -171,19 +174,21 @@ fn end_of_bisection(output: &mut impl std::io::Write, bisection: &Bisection) -> 
     Ok(())
 }
 
-/// Writes the table, the sentence of a duel or of two contenders, and where the documents are.
+/// Writes the answer of a duel or of two contenders, the table of others or if everything is shown,
+/// and where the documents are.
 fn show(
     output: &mut impl std::io::Write,
     folder: &Path,
     analysis: &Analysis<'_>,
-    is_duel: bool,
+    (is_duel, shown): (bool, Shown),
 ) -> anyhow::Result<()> {
-    writeln!(output, "\n{}", documents::table(analysis))?;
-    if is_duel || is_of_two(analysis) {
-        let sentence = bakeoff_report::sentence(analysis);
-        for line in text::wrapped(&sentence, text::columns()) {
-            writeln!(output, "{line}")?;
-        }
+    let is_of_two = is_of_two(analysis);
+    if !is_of_two || shown == Shown::Everything {
+        writeln!(output, "\n{}", documents::table(analysis))?;
+    }
+    if is_duel || is_of_two {
+        let answer = bakeoff_report::terminal_answer(analysis, text::columns());
+        write!(output, "{answer}")?;
     }
     let against = bakeoff_report::terminal_baseline(analysis, text::columns());
     if !against.is_empty() {

@@ -45,6 +45,14 @@ pub(crate) fn validate(spec: &LoadSpec) -> Result<(), LoadError> {
                 "step {index}: duration is not within 1 ns and 7 days"
             ));
         }
+        if step.awaited_ns > DURATION_NS_MAX {
+            return fail(format!("step {index}: more than 7 days are awaited"));
+        }
+        if step.awaited_ns > 0 && matches!(step.pace, Pace::Closed | Pace::Users { .. }) {
+            return fail(format!(
+                "step {index}: only requests of open load are awaited"
+            ));
+        }
         match (&spec.scenario, step.pace) {
             (Some(_), Pace::Closed | Pace::Users { .. }) => {}
             (Some(_), _) if spec.is_single_request() && !spec.connects_on_arrival() => {}

@@ -189,12 +189,18 @@ impl Schedule {
     }
 
     /// Which request the slot of this index sends at `now`, by its due time; `None` when none may
-    /// be sent. Without one the slot of open load is noted to be free.
+    /// be sent. Without one the slot of open load is noted to be free. A response freed the slot at
+    /// `freed_ns`, monotonic; 0 if none did.
     #[inline]
-    pub(crate) fn claim(&mut self, index: usize, now: u64, tally: &mut Tally) -> Option<u64> {
+    pub(crate) fn claim(
+        &mut self,
+        index: usize,
+        (now, freed_ns): (u64, u64),
+        tally: &mut Tally,
+    ) -> Option<u64> {
         let window = self.window.as_ref().filter(|window| !window.closed)?;
         if window.arrivals.is_some() {
-            return self.claim_waiting(index, now, tally);
+            return self.claim_waiting(index, (now, freed_ns), tally);
         }
         if now >= window.send_until_ns {
             return None;
@@ -209,11 +215,19 @@ impl Schedule {
         }
     }
 
-    fn claim_waiting(&mut self, index: usize, now: u64, tally: &mut Tally) -> Option<u64> {
+    fn claim_waiting(
+        &mut self,
+        index: usize,
+        (now, freed_ns): (u64, u64),
+        tally: &mut Tally,
+    ) -> Option<u64> {
         // Between two looks at the arrivals there may have been a long batch of events.
         self.collect_due(now, tally);
         if let Some(due_ns) = self.waiting.pop_front() {
-            tally.send_lag.record(now.saturating_sub(due_ns));
+            // As long as all connections are taken the service is late, and not we.
+            tally
+                .send_lag
+                .record(now.saturating_sub(due_ns.max(freed_ns)));
             return Some(due_ns);
         }
         if !std::mem::replace(&mut self.is_free[index], true) {

@@ -254,7 +254,8 @@ impl<'a, R: Reactor> Worker<'a, R> {
 
     /// Starts the first slice and the first requests.
     fn open_window(&mut self, step: usize, start_ns: u64) {
-        let end_ns = start_ns + self.spec.steps[step].duration_ns;
+        let step_spec = &self.spec.steps[step];
+        let end_ns = start_ns + step_spec.duration_ns + step_spec.awaited_ns;
         self.set_up_window(step, start_ns, end_ns);
         self.send_first(start_ns);
     }

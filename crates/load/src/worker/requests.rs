@@ -289,8 +289,9 @@ impl<R: Reactor> Worker<'_, R> {
         {
             return;
         }
+        let freed_ns = self.connections.slot(index).received_ns;
         let tally = &mut self.recorder.tally;
-        if let Some(intended_ns) = self.schedule.claim(index, now, tally) {
+        if let Some(intended_ns) = self.schedule.claim(index, (now, freed_ns), tally) {
             self.send(index, intended_ns, now);
         }
     }

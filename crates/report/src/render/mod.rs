@@ -1,6 +1,7 @@
 //! Documents as pure functions of [`bakeoff_analysis::Analysis`]: they lay out and word, and
 //! compute nothing.
 
+pub(crate) mod answer;
 pub(crate) mod articles;
 pub(crate) mod baseline;
 pub(crate) mod chart_files;

@@ -20,7 +20,7 @@ use table::MARK;
 use wrap::wrap;
 
 /// Narrower than this the rank, the name and the throughput are still shown.
-const WIDTH_MIN: usize = 40;
+pub(super) const WIDTH_MIN: usize = 40;
 
 /// The results as text, at most `width` columns wide where words allow. Ends with a line break.
 #[must_use]

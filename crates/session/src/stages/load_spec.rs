@@ -153,6 +153,9 @@ impl OpenLoad {
     }
 }
 
+/// How long responses are awaited at the end of a slice of open load.
+const AWAITED: Duration = Duration::from_secs(2);
+
 /// The load spec of an open load: a step for each slice.
 #[must_use]
 pub fn open_load_spec(input: &SpecInput<'_>, load: &OpenLoad) -> LoadSpec {
@@ -163,12 +166,14 @@ pub fn open_load_spec(input: &SpecInput<'_>, load: &OpenLoad) -> LoadSpec {
             rate_per_s: load.rate_per_s,
         },
         warm_up: slice.warm_up,
+        awaited_ns: duration_ns::whole(AWAITED),
         side: slice.side,
         ..StepSpec::default()
     };
     LoadSpec {
         steps: load.slices.iter().map(step).collect(),
-        slice_ns: duration_ns::whole(load.latency.slice),
+        // A step is one slice, its end included.
+        slice_ns: 0,
         ..load_spec(input)
     }
 }
@@ -295,13 +300,14 @@ mod tests {
         };
         let load = OpenLoad::new(latency, 7000.0, 3, 1);
         let spec = open_load_spec(&input, &load);
-        assert_eq!((spec.side_count(), spec.slice_ns), (3, 1_000_000_000));
+        assert_eq!((spec.side_count(), spec.slice_ns), (3, 0));
         assert!(spec.stepwise && spec.steps.len() == 3 * (1 + 4));
         for step in &spec.steps {
             assert_eq!(step.pace, Pace::Poisson { rate_per_s: 7000.0 });
             assert_eq!((step.connections, step.turns), (32, None));
             let length_ms = step.duration_ns / 1_000_000;
-            assert_eq!(length_ms, if step.warm_up { 500 } else { 1000 });
+            assert_eq!(length_ms, if step.warm_up { 200 } else { 1000 });
+            assert_eq!(step.awaited_ns, 2_000_000_000);
         }
         let cycles = spec.steps.chunks(3);
         let orders: Vec<Vec<u32>> = cycles

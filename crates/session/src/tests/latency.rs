@@ -46,13 +46,13 @@ async fn all_are_loaded_at_one_rate_in_a_step_after_the_planned_ones() {
             })
             .collect();
         let cycles = (1..=10).map(|cycle| (2, cycle, false, 1000));
-        let expect: Vec<_> = std::iter::once((2, 0, true, 500)).chain(cycles).collect();
+        let expect: Vec<_> = std::iter::once((2, 0, true, 200)).chain(cycles).collect();
         assert_eq!(places, expect);
         for slice in &open {
             assert_eq!((slice.connections, slice.load.side), (8, side));
             // Two requests in each turn of half a second, of two contenders.
             let rate_per_s = slice.latency_rate_per_s.unwrap();
-            assert!((rate_per_s - 0.7 * 2.0).abs() < 1e-9, "{rate_per_s}");
+            assert!((rate_per_s - 0.5 * 2.0).abs() < 1e-9, "{rate_per_s}");
             assert_eq!(slice.load.offered, Some(1));
             let others = slice.others.unwrap();
             assert_eq!((others.requests, others.cpu_ns), (0, 1000), "it idles");

@@ -11,6 +11,7 @@ use super::fakes::{Fakes, GOOD, Log, locked, pending, suite};
 use crate::event::{Event, Observer};
 use crate::pilot;
 use crate::remaining;
+use crate::run_count::Standing;
 use crate::store::recorder::Recorder;
 use crate::store::session_file::SessionFile;
 
@@ -108,7 +109,7 @@ async fn go_on(folder: &Path, decides: u32, asked: &Cell<u32>, kill: &str) -> (S
     };
     let decide = |_: &Plan, _| {
         asked.set(asked.get() + 1);
-        Ok(Some(decided(decides)))
+        Ok(Standing::Decided(decided(decides)))
     };
     let suite = suite();
     let driver = fakes.driver(&suite, None);

@@ -19,6 +19,7 @@ use bakeoff_session::event::{Event, Observer as _};
 use super::page::page;
 use super::summary::Summary;
 use crate::output::progress::Progress;
+use crate::output::shown::Shown;
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -139,7 +140,7 @@ type Numbers = [Option<String>; 6];
 
 fn live(run: &RunRecords) -> Numbers {
     let mut output = Vec::new();
-    let mut progress = Progress::new(&mut output, false, false);
+    let mut progress = Progress::new(&mut output, false, Shown::Sets);
     let run_began = Event::RunBegan {
         index: 0,
         runs: 1,

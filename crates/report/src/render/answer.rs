@@ -1,0 +1,119 @@
+//! The answer of a session in a few lines of a terminal, the verdict first. The report has the
+//! rest.
+
+use bakeoff_analysis::Analysis;
+use bakeoff_analysis::control::{Control, VOID};
+use bakeoff_analysis::number::{counted, enumerated, range, ratio_text};
+use bakeoff_analysis::reasons::Reasons;
+use bakeoff_analysis::row::Row;
+use bakeoff_analysis::summary::{BenchmarkSummary, RankTable};
+use bakeoff_stats::Comparison;
+
+use super::sentence;
+use super::terminal::WIDTH_MIN;
+use super::terminal::wrap::wrap;
+
+/// The sentence on the two best of the first benchmark, why their CPU per request differs, how
+/// their response times compare, and how much can be built on it: up to ten lines of 80 columns.
+/// Ends with a line break.
+#[must_use]
+pub fn terminal_answer(analysis: &Analysis<'_>, width: usize) -> String {
+    let width = width.max(WIDTH_MIN);
+    let mut text = String::new();
+    wrap(&mut text, "", &sentence::sentence(analysis), width);
+    let Some(load) = analysis.loads.first() else {
+        return text;
+    };
+    let summary = &load.summary;
+    if let Some(table) = summary.tables.first() {
+        let reasons = table.reasons_of_two_best();
+        if let Some(reasons) = reasons.and_then(Reasons::cpu_sentence) {
+            wrap(&mut text, "why: ", &reasons, width);
+        }
+        if let Some(times) = times(table) {
+            wrap(&mut text, "latency ", &times, width);
+        }
+    }
+    for failure in &summary.failures {
+        let head = format!("failed: {} {}: ", failure.label, failure.runs_text());
+        let message = format!("{}: {}", failure.stage, failure.message);
+        wrap(&mut text, &head, &message, width);
+    }
+    wrap(&mut text, "", &worth(summary), width);
+    text
+}
+
+/// The second of the two best against the first in open load: `at 24902 requests/s: b takes 1.02
+/// times as long as a at p50 (0.95–1.09) and 1.31 times at p99 (0.9–1.9)`.
+fn times(table: &RankTable) -> Option<String> {
+    let [best, next, ..] = table.rows.as_slice() else {
+        return None;
+    };
+    let p99 = table.p99_matrix.as_ref().map(|matrix| &matrix.pairs);
+    let found = [(Some(&table.p50), "p50"), (p99, "p99")];
+    let known = found.iter().filter_map(|(pairs, name)| {
+        let found = pairs.as_ref()?.get(1, 0)?;
+        Some(format!("{} at {name}", ratio(found)?))
+    });
+    let known: Vec<String> = known.collect();
+    let at = table.open_words()?;
+    let text = match known.is_empty() {
+        true => [best, next].into_iter().find_map(not_compared)?,
+        false => format!(
+            "{} takes {} times as long as {}",
+            next.label,
+            enumerated(&known),
+            best.label
+        ),
+    };
+    Some(format!("{at}: {text}"))
+}
+
+/// `1.02 (0.95–1.09)`.
+fn ratio(found: &Comparison) -> Option<String> {
+    let point = found.ratio.point;
+    let interval = match range(&found.ratio) {
+        range if range.is_empty() => "no interval".to_owned(),
+        range => range,
+    };
+    point
+        .is_finite()
+        .then(|| format!("{} ({interval})", ratio_text(point)))
+}
+
+/// Why the response times of a contender are compared with nothing.
+fn not_compared(row: &Row) -> Option<String> {
+    let validity = row.times_validity();
+    (!validity.is_fair()).then(|| format!("{} is {validity}", row.label))
+}
+
+/// `5 sets · control: one process against the other a 0.98 and b 1.00 times, not significantly
+/// different · b is degraded: see the report`.
+fn worth(summary: &BenchmarkSummary) -> String {
+    let rows = || summary.tables.iter().flat_map(|table| &table.rows);
+    let sets = rows().map(|row| (row.throughput.estimate.runs, row.unit()));
+    let sets = sets.max().map(|(runs, unit)| counted(runs, unit));
+    let twins = summary.controls.iter().filter_map(|control| {
+        let ratio = control.throughput.as_ref()?.ratio.point;
+        Some(format!("{} {}", control.label, ratio_text(ratio)))
+    });
+    let twins: Vec<String> = twins.collect();
+    let control = match (
+        summary.controls.iter().any(Control::is_void),
+        twins.is_empty(),
+    ) {
+        (true, _) => Some(VOID.to_owned()),
+        (false, true) => None,
+        (false, false) => Some(format!(
+            "control: one process against the other {} times, not significantly different",
+            enumerated(&twins)
+        )),
+    };
+    let unfair = rows().filter(|row| !row.validity().is_fair());
+    let unfair: Vec<String> = unfair
+        .map(|row| format!("{} is {}", row.label, row.validity().name()))
+        .collect();
+    let unfair = (!unfair.is_empty()).then(|| format!("{}: see the report", enumerated(&unfair)));
+    let all = sets.into_iter().chain(control).chain(unfair);
+    all.collect::<Vec<String>>().join(" · ")
+}
