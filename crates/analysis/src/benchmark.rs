@@ -24,8 +24,8 @@ use crate::number::{as_f64, seconds};
 use crate::percentiles::Latency;
 
 /// A percentile counts where this number of requests took longer. Its standard error is then a
-/// tenth of the share beyond it: that of a count of 100.
-const BEYOND_MIN: f64 = 100.0;
+/// seventh of the share beyond it: that of a count of 50.
+const BEYOND_MIN: f64 = 50.0;
 
 /// All slices of one step of one run.
 #[derive(Debug)]

@@ -168,10 +168,20 @@ impl RunKind {
 }
 
 impl Plan {
-    /// The runs that are made in any case: all, or those of a pilot and the cold starts.
+    /// The runs that are made in any case: all, or those of a pilot and the cold starts. Sets with
+    /// two processes of each contender may be decided after two.
     pub fn certain(&self) -> impl Iterator<Item = &PlannedRun> {
+        let has_twins = self.runs.iter().any(|run| run.twin);
+        let certain = self
+            .runs_until
+            .map(|until| match until.sequential && has_twins {
+                true => PILOT_RUNS - 1,
+                false => PILOT_RUNS,
+            });
         let runs = self.runs.iter();
-        runs.filter(|run| self.runs_until.is_none() || run.is_certain())
+        runs.filter(move |run| {
+            !run.is_decided() || certain.is_none_or(|certain| run.repetition <= certain)
+        })
     }
 
     /// Expected duration of all runs, at most, without builds.
@@ -217,12 +227,6 @@ impl PlannedRun {
     #[must_use]
     pub fn is_in(&self, decision: &RunsDecision) -> bool {
         !self.is_decided() || self.repetition <= decision.runs
-    }
-
-    /// Whether it is made whatever a pilot decides.
-    #[must_use]
-    pub fn is_certain(&self) -> bool {
-        !self.is_decided() || self.repetition <= PILOT_RUNS
     }
 
     /// Expected duration where the contender is warm as soon as may be.

@@ -164,7 +164,7 @@ pub enum DecisionReason {
     /// Every condition on head and base is decided: significantly beyond its bound, or
     /// significantly not.
     ConditionsDecided,
-    /// The pilot has no two contenders to compare.
+    /// The pilot, or the sets so far, have no two contenders to compare.
     NothingToCompare,
 }
 
@@ -248,6 +248,9 @@ impl RunsDecision {
             }
             DecisionReason::Within => {
                 format!("as many as the time allows; {asked} would need more")
+            }
+            DecisionReason::NothingToCompare if self.asked.sequential => {
+                "no two contenders are left to compare".to_owned()
             }
             DecisionReason::NothingToCompare => {
                 "those of the pilot, which has no two contenders to compare".to_owned()

@@ -6,13 +6,14 @@
 //! With a baseline the report's own judgement of its conditions decides, by the metrics of the
 //! conditions; without conditions the throughput of each head and its base.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use bakeoff_analysis::{Analysis, AnalysisInput, Family};
 use bakeoff_model::baseline::Baseline;
 use bakeoff_model::duration_ns;
 use bakeoff_model::plan::Plan;
-use bakeoff_model::record::Results;
+use bakeoff_model::record::{Outcome, Results};
 use bakeoff_model::run_count::{DecisionReason, PILOT_RUNS, RunsDecision, RunsUntil};
 use bakeoff_stats::{
     Better, Budget, Criteria, Decision, Sample, Sequential, SetPairs, compare, log_ratios,
@@ -88,10 +89,28 @@ pub(crate) fn decide(plan: &Plan, asked: RunsUntil, mut results: Results) -> Sta
     let analysis = Analysis::of(&AnalysisInput::new(&results, ""));
     let sets_min = sets_min(&results).min(PILOT_RUNS as usize);
     let families = analysis.families();
+    if nothing_is_left(&results) {
+        return Standing::Decided(decision(DecisionReason::NothingToCompare));
+    }
     match because(&asked, &families, (&spent, sets_min)) {
         Some(because) => Standing::Decided(decision(because)),
         None => Standing::Open(compared(&asked, &families, &spent)),
     }
+}
+
+/// Whether fewer than two contenders are left to compare, because the others failed in two sets: a
+/// third one would tell nothing new.
+fn nothing_is_left(results: &Results) -> bool {
+    let mut failed: BTreeMap<String, BTreeSet<u32>> = BTreeMap::new();
+    for run in &results.runs {
+        let sets = failed.entry(run.begin.run.case_label()).or_default();
+        let outcome = run.end.as_ref().map(|end| &end.outcome);
+        if matches!(outcome, Some(Outcome::Failed(_))) {
+            sets.insert(run.begin.run.repetition);
+        }
+    }
+    let left = failed.values().filter(|sets| sets.len() < 2);
+    failed.len() > 1 && left.count() < 2
 }
 
 fn standing(decision: Option<RunsDecision>, event: Option<Event>) -> Standing {

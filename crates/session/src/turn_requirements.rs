@@ -184,7 +184,12 @@ pub fn note(plan: &Plan, memory_bytes: Option<u64>) -> Option<String> {
         return Some(whole_runs::sentence(why));
     }
     let largest = largest(plan)?;
-    let count = counted(largest.len() as u64, "contender");
+    let first = largest.iter().filter(|run| !run.twin).count();
+    let contenders = counted(first as u64, "contender");
+    let count = match largest.len() == first {
+        true => contenders,
+        false => format!("{} processes of {contenders}", largest.len()),
+    };
     let limits = memory_limits(&largest).map(gib);
     let Some(memory_bytes) = memory_bytes else {
         return Some(match limits {

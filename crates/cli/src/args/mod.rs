@@ -309,7 +309,7 @@ pub(crate) struct OutputArgs {
     /// One export for each recorded slice, to `/v1/metrics` below this URL: http://127.0.0.1:4318
     /// of a collector, http://127.0.0.1:9090/api/v1/otlp of Prometheus. One that does not respond
     /// costs no measurement.
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", hide_short_help = true)]
     pub(crate) otlp: Option<Collector>,
 }
 

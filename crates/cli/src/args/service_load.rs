@@ -93,11 +93,11 @@ pub(crate) struct AskedArgs {
     )]
     pub(crate) connections: u32,
     /// How long each service is loaded in each repetition.
-    #[arg(short = 'd', long, value_name = "TIME", default_value = "3s")]
+    #[arg(short = 'd', long, value_name = "TIME", default_value = "5s")]
     pub(crate) duration: Time,
     /// How long each service is loaded before that.
     ///
-    /// Until all are warm, 1 to 10 s, when absent; `none` for not at all.
+    /// `none` for not at all [default: until all are warm, 0.5 to 10 s].
     #[arg(long, alias = "warmup", value_name = "TIME")]
     pub(crate) warm_up: Option<WarmUp>,
     /// Seed of the order of runs; chosen and recorded when absent.

@@ -15,6 +15,16 @@ impl Notes {
     /// Returns the notes of a run whose kind has not been shown yet; in place of the others, their
     /// number. A note on measured time stands for that on the warm-up before it.
     pub(crate) fn fresh(&mut self, notes: &[String]) -> Vec<String> {
+        let mut fresh = self.new_kinds(notes);
+        let known = notes.len() - fresh.len();
+        if known > 0 {
+            fresh.push(format!("{known} more of kinds shown above"));
+        }
+        fresh
+    }
+
+    /// Returns the notes of a run whose kind was not there yet.
+    pub(crate) fn new_kinds(&mut self, notes: &[String]) -> Vec<String> {
         let mut fresh: Vec<String> = notes.to_vec();
         fresh.sort_by_key(|note| note.starts_with(WARM_UP));
         fresh.retain(|note| {
@@ -23,10 +33,6 @@ impl Notes {
             let kind = note.chars().filter(|char| !is_number(*char));
             self.shown.insert(kind.collect())
         });
-        let known = notes.len() - fresh.len();
-        if known > 0 {
-            fresh.push(format!("{known} more of kinds shown above"));
-        }
         fresh
     }
 }

@@ -1,11 +1,12 @@
 //! Progress of a running session: one line for each step, or for each set of contenders that take
 //! turns, and a live line where there is a terminal, within 80 columns.
 
+mod sets;
+
 use std::io::{IsTerminal as _, Write};
 use std::time::{Duration, Instant};
 
 use bakeoff_base::number::as_f64;
-use bakeoff_base::text::counted;
 use bakeoff_model::check::CheckOutcome;
 use bakeoff_model::failure::Stage;
 use bakeoff_model::flame_graph::FlameOutcome;
@@ -18,7 +19,7 @@ use bakeoff_session::event::{Event, Observer};
 use super::builds::Builds;
 use super::capacity;
 use super::notes::Notes;
-use super::set_lines::{self, SetProgress};
+use super::set_lines::SetProgress;
 use super::shown::Shown;
 use super::step_total::StepTotal;
 use super::text::{self, between, human, last_lines, wrapped};
@@ -47,6 +48,8 @@ pub(crate) struct Progress<W> {
     /// The contenders that take turns.
     set: SetProgress,
     notes: Notes,
+    /// Notes that are only in the report.
+    hidden_notes: usize,
     good: usize,
     checked: usize,
 }
@@ -76,6 +79,7 @@ impl<W: Write> Progress<W> {
             run: String::new(),
             set: SetProgress::default(),
             notes: Notes::default(),
+            hidden_notes: 0,
             good: 0,
             checked: 0,
         }
@@ -136,52 +140,23 @@ impl<W: Write> Progress<W> {
         self.finish_step();
         self.run.clone_from(&run.id);
         self.is_brief = run.in_turns && self.shown == Shown::Sets;
-        if run.in_turns {
-            let is_first = self.set.add_member(&run.id, run.process_label());
-            if is_first && self.is_brief && self.is_fixed && !self.live {
-                let (set, left) = (run.repetition_text(), self.time_left());
-                self.line(&format!("set {set} · {left}"));
-            }
-        }
         let again = match attempt {
             0 | 1 => String::new(),
             _ => format!(", attempt {attempt}"),
         };
+        if run.in_turns {
+            let is_first = self.set.add_member(&run.id, run.process_label());
+            let is_news = attempt > 1 || (self.is_fixed && !self.live);
+            if is_first && self.is_brief && is_news {
+                let (set, left) = (run.repetition_text(), self.time_left());
+                self.line(&format!("set {set}{again} · {left}"));
+            }
+        }
         let (label, benchmark) = (run.process_label(), &run.benchmark);
         let (repetition, left) = (run.repetition_text(), self.time_left());
         self.detail(&format!(
             "\n[{number}] {label} · {benchmark} · run {repetition}{again} · {left}"
         ));
-    }
-
-    /// The live line of a set: the comparison so far, what is done, and the time that is left.
-    fn live_set(&mut self, doing: &str) {
-        let left = self.time_left();
-        let text = match self.compared.as_str() {
-            "" => format!("{doing} · {left}"),
-            compared => format!("{compared} · {doing} · {left}"),
-        };
-        self.live_line(&text);
-    }
-
-    fn sets_compared(&mut self, event: &Event) {
-        let Event::SetsCompared {
-            sets,
-            pairs,
-            left_ns,
-            in_time,
-        } = event
-        else {
-            return;
-        };
-        let left = in_time.then(|| Duration::from_nanos(*left_ns));
-        self.pace.decided(Duration::from_nanos(*left_ns));
-        self.compared = set_lines::compared(*sets, pairs, None);
-        let text = set_lines::compared(*sets, pairs, left);
-        match self.live && self.shown == Shown::Sets {
-            true => self.live_line(&text),
-            false => self.line(&text),
-        }
     }
 
     fn run_goes_on(&mut self, run: &str) {
@@ -241,10 +216,12 @@ impl<W: Write> Progress<W> {
                         }
                     }
                 }
-                if !self.is_brief {
-                    for note in self.notes.fresh(&end.notes) {
-                        self.note("  ", &note);
-                    }
+                if self.is_brief {
+                    self.hidden_notes += self.notes.new_kinds(&end.notes).len();
+                    return;
+                }
+                for note in self.notes.fresh(&end.notes) {
+                    self.note("  ", &note);
                 }
             }
         }
@@ -275,12 +252,6 @@ impl<W: Write> Progress<W> {
         let run = self.run.clone();
         let lines = self.set.step_begins(&run, connections, established);
         lines.iter().for_each(|line| self.detail(line));
-    }
-
-    /// `a: ` where the lines above do not say whose run it is.
-    fn whose(&self) -> String {
-        let label = self.set.label(&self.run).filter(|_| self.is_brief);
-        label.map_or_else(String::new, |label| format!("{label}: "))
     }
 
     fn finish_step(&mut self) {
@@ -407,21 +378,10 @@ impl<W: Write> Progress<W> {
         } else {
             (self.good, self.checked)
         };
-        if self.is_brief {
-            return self.live_set(&stage.to_string());
+        match self.is_brief {
+            true => self.live_set(stage.name()),
+            false => self.live_line(&format!("  {stage} … {}", self.time_left())),
         }
-        let left = self.time_left();
-        self.live_line(&format!("  {stage} … {left}"));
-    }
-}
-
-impl<W: Write> Progress<W> {
-    fn sets_replaced(&mut self, sets: usize, expected: Duration) {
-        self.pace.decided(expected);
-        let (counted, time) = (counted(sets as u64, "set"), human(expected));
-        self.line(&format!(
-            "\n{counted} had no block that counts: played once more, about {time}"
-        ));
     }
 }
 
@@ -439,21 +399,8 @@ impl<W: Write> Observer for Progress<W> {
             | Event::LimitsUnenforced { .. }
             | Event::CeilingUnknown { .. }
             | Event::CoreSharingUnknown { .. } => self.preparation(event),
-            Event::RunsDecided {
-                decision,
-                runs,
-                expected_ns,
-                ..
-            } => {
-                self.pace.decided(Duration::from_nanos(*expected_ns));
-                // Where nothing is left to make, the table that follows says it.
-                if *runs > 0 {
-                    self.decided(decision);
-                }
-            }
-            Event::SetsCompared { .. } => self.sets_compared(event),
-            Event::SetsReplaced { sets, expected_ns } => {
-                self.sets_replaced(*sets, Duration::from_nanos(*expected_ns));
+            Event::RunsDecided { .. } | Event::SetsCompared { .. } | Event::SetsReplaced { .. } => {
+                self.sets(event);
             }
             Event::RunBegan {
                 index,
@@ -489,7 +436,7 @@ impl<W: Write> Observer for Progress<W> {
             | Event::Interrupted { .. }
             | Event::SittingEnded { .. }
             | Event::Verdict { .. } => {}
-            Event::SessionEnded { .. } => self.live_line(""),
+            Event::SessionEnded { .. } => self.session_ends(),
         }
         Ok(())
     }

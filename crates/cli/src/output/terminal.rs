@@ -182,15 +182,29 @@ fn show(
     analysis: &Analysis<'_>,
     (is_duel, shown): (bool, Shown),
 ) -> anyhow::Result<()> {
+    let columns = text::columns();
     let is_of_two = is_of_two(analysis);
-    if !is_of_two || shown == Shown::Everything {
+    if shown == Shown::Everything {
         writeln!(output, "\n{}", documents::table(analysis))?;
     }
-    if is_duel || is_of_two {
-        let answer = bakeoff_report::terminal_answer(analysis, text::columns());
-        write!(output, "{answer}")?;
+    if is_of_two {
+        write!(
+            output,
+            "{}",
+            bakeoff_report::terminal_answer(analysis, columns)
+        )?;
+    } else if is_duel {
+        let sentence = bakeoff_report::sentence(analysis);
+        writeln!(output, "{}", text::wrapped(&sentence, columns).join("\n"))?;
     }
-    let against = bakeoff_report::terminal_baseline(analysis, text::columns());
+    if shown != Shown::Everything && !is_of_two {
+        writeln!(
+            output,
+            "\n{}",
+            bakeoff_report::terminal_ranks(analysis, columns)
+        )?;
+    }
+    let against = bakeoff_report::terminal_baseline(analysis, columns);
     if !against.is_empty() {
         writeln!(output, "{against}")?;
         let summary = folder.join("ci").join("summary.md");

@@ -235,7 +235,8 @@ fn written_suites_find_the_service_of_each_commit() {
     // One suite is enough for what passes whatever it starts, also if it is undecided.
     git(&world, &["checkout", "--quiet", "main~1"]);
     let _ = fs::remove_dir_all(world.out());
-    let equal = "run bench --profile turns --contender shop --fail-if cpu>50% --baseline HEAD~1";
+    let equal = "run bench --profile turns --contender shop --runs 3 --fail-if cpu>50% --baseline \
+                 HEAD~1";
     run(&world, &format!("{equal} --out OUT")).check(0, &["passed: ", "shop@base"]);
 }
 

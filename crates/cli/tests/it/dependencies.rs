@@ -161,7 +161,7 @@ fn services_of_a_compose_file_come_with_those_that_they_depend_on() {
     let saved = world.out().with_file_name("saved");
     let arguments = format!(
         "duel --get /item a=compose:web b=image:bakeoff-compose/web:latest \
-         --compose {}/compose.yaml --runs 2 \
+         --compose {}/compose.yaml --runs 1 \
          --duration 1s --warm-up 1s --connections 4 --memory 64MiB --out OUT --save {}",
         world.path().display(),
         saved.display()

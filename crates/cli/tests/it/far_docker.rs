@@ -76,8 +76,8 @@ fn duel(world: &World, docker_host: &str, path: &Path, more: &str) -> String {
     world.write("Dockerfile", DOCKERFILE);
     fs::copy(program(), world.path().join("program")).unwrap();
     let arguments = format!(
-        "duel --get /item a=compose:web b=compose:web --compose {}/compose.yaml --runs 2 \
-         --duration 1s --warm-up 1s --connections 4 --memory 64MiB --out OUT {more}",
+        "duel --get /item a=compose:web b=compose:web --compose {}/compose.yaml --runs 1 \
+         --duration 1s --warm-up 1s --connections 4 --memory 64MiB --out OUT --verbose {more}",
         world.path().display()
     );
     let mut command = world.command(&arguments);

@@ -129,8 +129,8 @@ fn processes_of_another_host_are_loaded_from_a_third() {
     let said = ran.unwrapped();
     said.check(0, &["contender bench-b; load generator bench-c"]);
     let begins = begins(&world);
-    // Two of each, and the control.
-    assert_eq!(begins.len(), 6, "{begins:#?}");
+    // Two processes of each in two sets.
+    assert_eq!(begins.len(), 8, "{begins:#?}");
     for begin in begins {
         let nodes = &begin["nodes"];
         assert_eq!(nodes["contender"], "bench-b", "{begin:#}");

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod about;
+mod about_tutorial;
 mod action;
 mod audit;
 mod bad_input;
@@ -35,7 +36,6 @@ mod ssh_server;
 mod stays_inside;
 mod tls;
 mod turns;
-mod tutorial;
 mod up;
 mod validity;
 mod world;

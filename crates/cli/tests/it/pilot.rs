@@ -55,6 +55,6 @@ fn a_pilot_decides_and_a_number_of_runs_replaces_it() {
     assert!(world.read("out/results.md").contains(&said));
 
     world
-        .run("run SUITE --resume OUT")
+        .run("run SUITE --resume OUT --verbose")
         .check(0, &["nothing is left to run", &said]);
 }

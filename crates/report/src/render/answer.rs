@@ -10,8 +10,7 @@ use bakeoff_analysis::summary::{BenchmarkSummary, RankTable};
 use bakeoff_stats::Comparison;
 
 use super::sentence;
-use super::terminal::WIDTH_MIN;
-use super::terminal::wrap::wrap;
+use super::terminal::wrap::{WIDTH_MIN, wrap};
 
 /// The sentence on the two best of the first benchmark, why their CPU per request differs, how
 /// their response times compare, and how much can be built on it: up to ten lines of 80 columns.
@@ -24,23 +23,31 @@ pub fn terminal_answer(analysis: &Analysis<'_>, width: usize) -> String {
     let Some(load) = analysis.loads.first() else {
         return text;
     };
-    let summary = &load.summary;
+    push(&mut text, &load.summary, width);
+    text
+}
+
+/// Why the CPU per request of the two best differs, how their response times compare, what failed,
+/// and how much can be built on it.
+pub(super) fn push(text: &mut String, summary: &BenchmarkSummary, width: usize) {
     if let Some(table) = summary.tables.first() {
         let reasons = table.reasons_of_two_best();
         if let Some(reasons) = reasons.and_then(Reasons::cpu_sentence) {
-            wrap(&mut text, "why: ", &reasons, width);
+            wrap(text, "why: ", &reasons, width);
         }
         if let Some(times) = times(table) {
-            wrap(&mut text, "latency ", &times, width);
+            wrap(text, "latency ", &times, width);
         }
     }
     for failure in &summary.failures {
         let head = format!("failed: {} {}: ", failure.label, failure.runs_text());
-        let message = format!("{}: {}", failure.stage, failure.message);
-        wrap(&mut text, &head, &message, width);
+        let (stage, message, log) = (&failure.stage, &failure.message, failure.log_text());
+        wrap(text, &head, &format!("{stage}: {message}{log}"), width);
+        if let Some(line) = failure.evidence.trim_end().lines().last() {
+            wrap(text, "its last line: ", line, width);
+        }
     }
-    wrap(&mut text, "", &worth(summary), width);
-    text
+    wrap(text, "", &worth(summary), width);
 }
 
 /// The second of the two best against the first in open load: `at 24902 requests/s: b takes 1.02
@@ -113,7 +120,14 @@ fn worth(summary: &BenchmarkSummary) -> String {
     let unfair: Vec<String> = unfair
         .map(|row| format!("{} is {}", row.label, row.validity().name()))
         .collect();
-    let unfair = (!unfair.is_empty()).then(|| format!("{}: see the report", enumerated(&unfair)));
+    let unfair = match unfair.len() {
+        0 => None,
+        1 | 2 => Some(format!("{}: see the report", enumerated(&unfair))),
+        many => Some(format!(
+            "{many} of {} are not fair: see the report",
+            rows().count()
+        )),
+    };
     let all = sets.into_iter().chain(control).chain(unfair);
     all.collect::<Vec<String>>().join(" · ")
 }

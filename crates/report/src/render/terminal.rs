@@ -7,6 +7,7 @@ pub(super) mod wrap;
 
 use std::fmt::Write as _;
 
+use super::answer;
 use super::table::{ranks, starts};
 use super::turns;
 use bakeoff_analysis::Analysis;
@@ -17,12 +18,35 @@ use bakeoff_analysis::sessions::Compared;
 use bakeoff_analysis::startup::StartupSummary;
 use bakeoff_analysis::summary::RankTable;
 use table::MARK;
-use wrap::wrap;
+use wrap::{WIDTH_MIN, wrap};
 
-/// Narrower than this the rank, the name and the throughput are still shown.
-pub(super) const WIDTH_MIN: usize = 40;
+/// The tables as text, at most `width` columns wide where words allow, and a few lines below each.
+/// Ends with a line break.
+#[must_use]
+pub fn terminal_ranks(analysis: &Analysis<'_>, width: usize) -> String {
+    let width = width.max(WIDTH_MIN);
+    let mut text = String::new();
+    wrap(&mut text, "", &analysis.title, width);
+    for load in &analysis.loads {
+        let benchmark = &load.summary;
+        text.push('\n');
+        let title = format!("{}: {}", benchmark.name, benchmark.conditions);
+        wrap(&mut text, "", &title, width);
+        for table in &benchmark.tables {
+            push_rows(&mut text, table, width);
+            for sentence in benchmark.bound_sentences(table) {
+                wrap(&mut text, "", &sentence, width);
+            }
+        }
+        answer::push(&mut text, benchmark, width);
+        push_rest(&mut text, &benchmark.unranked, &[], width);
+    }
+    push_others(&mut text, analysis, width);
+    text
+}
 
-/// The results as text, at most `width` columns wide where words allow. Ends with a line break.
+/// All that is known as text, at most `width` columns wide where words allow. Ends with a line
+/// break.
 #[must_use]
 pub fn terminal_table(analysis: &Analysis<'_>, width: usize) -> String {
     let width = width.max(WIDTH_MIN);
@@ -57,25 +81,30 @@ pub fn terminal_table(analysis: &Analysis<'_>, width: usize) -> String {
         }
         push_rest(&mut text, &benchmark.unranked, &benchmark.failures, width);
     }
+    push_others(&mut text, analysis, width);
+    text
+}
+
+/// Cold starts, capacities and overheads.
+fn push_others(text: &mut String, analysis: &Analysis<'_>, width: usize) {
     for startup in &analysis.startups {
         let startup = &startup.summary;
         text.push('\n');
         let title = format!("{}: {}", startup.name, startup.conditions);
-        wrap(&mut text, "", &title, width);
-        push_starts(&mut text, startup, width);
-        push_rest(&mut text, &startup.unranked, &startup.failures, width);
+        wrap(text, "", &title, width);
+        push_starts(text, startup, width);
+        push_rest(text, &startup.unranked, &startup.failures, width);
     }
     for capacity in &analysis.capacities {
         let summary = &capacity.summary;
         text.push('\n');
         let title = format!("{}: {}", summary.name, summary.conditions);
-        wrap(&mut text, "", &title, width);
-        capacity::push(&mut text, summary, width);
+        wrap(text, "", &title, width);
+        capacity::push(text, summary, width);
     }
     for overhead in &analysis.overheads {
-        overhead::push(&mut text, overhead, width);
+        overhead::push(text, overhead, width);
     }
-    text
 }
 
 fn push_starts(text: &mut String, startup: &StartupSummary, width: usize) {
@@ -87,7 +116,7 @@ fn push_starts(text: &mut String, startup: &StartupSummary, width: usize) {
     table::push(text, &starts::table(&startup.rows), width);
 }
 
-fn push_table(text: &mut String, table: &RankTable, width: usize) {
+fn push_rows(text: &mut String, table: &RankTable, width: usize) {
     text.push('\n');
     wrap(text, "", table.title, width);
     if let Some(step) = &table.stated {
@@ -103,6 +132,10 @@ fn push_table(text: &mut String, table: &RankTable, width: usize) {
     if table::has_mark(&ranks) {
         wrap(text, "", &format!("{MARK} {}", table.not_fair()), width);
     }
+}
+
+fn push_table(text: &mut String, table: &RankTable, width: usize) {
+    push_rows(text, table, width);
     for conclusion in &table.times {
         wrap(text, "", &conclusion.sentence(), width);
     }

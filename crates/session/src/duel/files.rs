@@ -245,7 +245,7 @@ fn profile(duel: &Duel, in_whole_runs: bool) -> Value {
 }
 
 /// A warm-up until every service is warm takes this long at least and at most.
-const WARM_AT_LEAST: Duration = Duration::from_secs(1);
+const WARM_AT_LEAST: Duration = Duration::from_millis(500);
 const WARM_AT_MOST: Duration = Duration::from_secs(10);
 
 /// More sets than this are not made, however short they are.

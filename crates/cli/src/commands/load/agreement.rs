@@ -140,7 +140,7 @@ type Numbers = [Option<String>; 6];
 
 fn live(run: &RunRecords) -> Numbers {
     let mut output = Vec::new();
-    let mut progress = Progress::new(&mut output, false, Shown::Sets);
+    let mut progress = Progress::new(&mut output, false, Shown::Everything);
     let run_began = Event::RunBegan {
         index: 0,
         runs: 1,

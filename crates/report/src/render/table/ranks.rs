@@ -76,7 +76,7 @@ pub(in crate::render) fn where_measured(step: &StatedStep, open: Option<String>)
         Some(open) => format!(
             "Requests/s: each at its own best step. CPU per request and memory: all {at}. \
              Latencies: all {open}, a dash where a contender did not hold that rate and with fewer \
-             than 100 requests beyond it in each set. Errors: over all of these."
+             than 50 requests beyond it in each set. Errors: over all of these."
         ),
         None => format!(
             "Requests/s: each at its own best step. Latencies, CPU per request and memory: all \

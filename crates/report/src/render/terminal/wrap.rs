@@ -1,5 +1,8 @@
 //! Words in the lines of a terminal.
 
+/// Narrower than this the rank, the name and the throughput of a table are still shown.
+pub(in crate::render) const WIDTH_MIN: usize = 40;
+
 /// The text without what would break a line or command the terminal, cut in the middle: the ends
 /// of names distinguish variants.
 pub(super) fn shorten(text: &str, width: usize) -> String {
