@@ -7,7 +7,6 @@ use bakeoff_analysis::number::{counted, enumerated, range, ratio_text};
 use bakeoff_analysis::reasons::Reasons;
 use bakeoff_analysis::row::Row;
 use bakeoff_analysis::summary::{BenchmarkSummary, RankTable};
-use bakeoff_stats::Comparison;
 
 use super::sentence;
 use super::terminal::wrap::{WIDTH_MIN, wrap};
@@ -50,42 +49,32 @@ pub(super) fn push(text: &mut String, summary: &BenchmarkSummary, width: usize) 
     wrap(text, "", &worth(summary), width);
 }
 
-/// The second of the two best against the first in open load: `at 24902 requests/s: b takes 1.02
-/// times as long as a at p50 (0.95–1.09) and 1.31 times at p99 (0.9–1.9)`.
+/// The second of the two best against the first in open load: `in open load at 24902 requests/s: b
+/// takes 1.02 times as long as a at p50 (0.95–1.09), 1.31 times at p99 (0.9–1.9)`.
 fn times(table: &RankTable) -> Option<String> {
     let [best, next, ..] = table.rows.as_slice() else {
         return None;
     };
     let p99 = table.p99_matrix.as_ref().map(|matrix| &matrix.pairs);
     let found = [(Some(&table.p50), "p50"), (p99, "p99")];
+    let mut as_long_as = format!(" as long as {}", best.label);
     let known = found.iter().filter_map(|(pairs, name)| {
-        let found = pairs.as_ref()?.get(1, 0)?;
-        Some(format!("{} at {name}", ratio(found)?))
+        let ratio = pairs.as_ref()?.get(1, 0)?.ratio;
+        let interval = match range(&ratio) {
+            range if range.is_empty() => "no interval".to_owned(),
+            range => range,
+        };
+        let times = ratio.point.is_finite().then(|| ratio_text(ratio.point))?;
+        let whom = std::mem::take(&mut as_long_as);
+        Some(format!("{times} times{whom} at {name} ({interval})"))
     });
     let known: Vec<String> = known.collect();
     let at = table.open_words()?;
     let text = match known.is_empty() {
         true => [best, next].into_iter().find_map(not_compared)?,
-        false => format!(
-            "{} takes {} times as long as {}",
-            next.label,
-            enumerated(&known),
-            best.label
-        ),
+        false => format!("{} takes {}", next.label, known.join(", ")),
     };
     Some(format!("{at}: {text}"))
-}
-
-/// `1.02 (0.95–1.09)`.
-fn ratio(found: &Comparison) -> Option<String> {
-    let point = found.ratio.point;
-    let interval = match range(&found.ratio) {
-        range if range.is_empty() => "no interval".to_owned(),
-        range => range,
-    };
-    point
-        .is_finite()
-        .then(|| format!("{} ({interval})", ratio_text(point)))
 }
 
 /// Why the response times of a contender are compared with nothing.
@@ -94,15 +83,17 @@ fn not_compared(row: &Row) -> Option<String> {
     (!validity.is_fair()).then(|| format!("{} is {validity}", row.label))
 }
 
-/// `5 sets · control: one process against the other a 0.98 and b 1.00 times, not significantly
-/// different · b is degraded: see the report`.
+/// `5 sets · control: a serves 0.98 and b 1.00 times as much as itself · b is degraded: see the
+/// report`.
 fn worth(summary: &BenchmarkSummary) -> String {
     let rows = || summary.tables.iter().flat_map(|table| &table.rows);
     let sets = rows().map(|row| (row.throughput.estimate.runs, row.unit()));
     let sets = sets.max().map(|(runs, unit)| counted(runs, unit));
+    let mut serves = " serves";
     let twins = summary.controls.iter().filter_map(|control| {
-        let ratio = control.throughput.as_ref()?.ratio.point;
-        Some(format!("{} {}", control.label, ratio_text(ratio)))
+        let ratio = ratio_text(control.throughput.as_ref()?.ratio.point);
+        let serves = std::mem::take(&mut serves);
+        Some(format!("{}{serves} {ratio}", control.label))
     });
     let twins: Vec<String> = twins.collect();
     let control = match (
@@ -112,7 +103,7 @@ fn worth(summary: &BenchmarkSummary) -> String {
         (true, _) => Some(VOID.to_owned()),
         (false, true) => None,
         (false, false) => Some(format!(
-            "control: one process against the other {} times, not significantly different",
+            "control: {} times as much as itself",
             enumerated(&twins)
         )),
     };

@@ -3,7 +3,7 @@
 
 use bakeoff_analysis::{Analysis, AnalysisInput};
 use bakeoff_model::record::{Results, RunRecords};
-use bakeoff_report::{csv, html, markdown, terminal_table};
+use bakeoff_report::{csv, html, markdown, terminal_answer, terminal_ranks, terminal_table};
 use bakeoff_stats::Verdict;
 
 use crate::synthetic::{contender, run};
@@ -82,6 +82,21 @@ fn a_control_that_came_out_the_same_is_shown_and_changes_nothing() {
         .collect::<Vec<_>>()
         .join(" ");
     assert!(flat.contains("slow had two processes"), "{flat}");
+    let answer = terminal_answer(&analysis, 80);
+    assert!(answer.starts_with("fast serves 1.79 times"), "{answer}");
+    let worth = "5 runs · control: slow serves 1.00 times as much as itself";
+    assert!(answer.contains(worth), "{answer}");
+    let ranks = terminal_ranks(&analysis, 80);
+    assert!(
+        ranks.contains("\n  1 fast") && ranks.contains(worth),
+        "{ranks}"
+    );
+    for text in [answer, ranks] {
+        assert!(
+            text.lines().all(|line| line.chars().count() <= 80),
+            "{text}"
+        );
+    }
     // No run is missing in the CSV.
     let table = csv(&analysis);
     let of_twin = table.lines().filter(|line| line.contains(",slow,,true,"));
