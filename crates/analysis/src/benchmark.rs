@@ -24,7 +24,7 @@ use crate::number::{as_f64, seconds};
 use crate::percentiles::Latency;
 
 /// A percentile counts where this number of requests took longer. Its standard error is then a
-/// seventh of the share beyond it: that of a count of 50.
+/// seventh of the share beyond it, as a count of 50 has it.
 const BEYOND_MIN: f64 = 50.0;
 
 /// All slices of one step of one run.

@@ -92,7 +92,11 @@ pub fn failures(benchmark: &BenchmarkData<'_>) -> Vec<FailedRun> {
                 .iter_mut()
                 .find(|other| key(other) == key(&failure))
             {
-                Some(other) => other.repetitions.extend(failure.repetitions),
+                Some(other) => {
+                    // Two processes of a contender fail in one repetition.
+                    other.repetitions.extend(failure.repetitions);
+                    other.repetitions.dedup();
+                }
                 None => failures.push(failure),
             }
         }

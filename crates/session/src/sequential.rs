@@ -144,7 +144,7 @@ fn compared(asked: &RunsUntil, families: &[Family<'_>], spent: &Spent) -> Option
     let time_left = within.saturating_sub(spent.taken);
     let pairs = by_throughput().flat_map(|family| pairs(&family.samples));
     let most = spent.most.unwrap_or(spent.sets) as usize;
-    // `None` of one pair is that of all.
+    // One pair whose end is not known leaves the end of all unknown.
     let until = pairs.map(|pair| rule.sets_until_decided(&pair, most));
     let until: Option<Vec<usize>> = until.collect();
     let last = until.and_then(|all| all.into_iter().max());

@@ -31,7 +31,7 @@ pub enum Method {
     None,
     /// Student's t of the log ratios of common blocks.
     Paired,
-    /// Student's t of the log ratios of sets, whose spread is that of two processes of each, too.
+    /// Student's t of the log ratios of sets, with the spread of two processes of each.
     Twins,
     /// Student's t of the mean log ratios of sittings.
     Sittings,

@@ -309,7 +309,7 @@ impl Evidence {
 /// the noise's: 10 expects a difference of about three standard deviations of a set.
 ///
 /// Degrees of freedom that twins add are further data without a unit, whose distribution does not
-/// depend on the mean, so the likelihood ratio is that of more data. With two variances that are
+/// depend on the mean, so the formula stays with more of them. With two variances that are
 /// not equal they are an approximation (Satterthwaite), whose error is simulated
 /// (`examples/twins.rs`).
 #[must_use]

@@ -301,7 +301,7 @@ fn large_differences_stop_the_session_early() {
     assert!(sets[195] <= 8, "{sets:?}");
 }
 
-/// Sets with two processes of each side, by the log of each: the ratio is that of the means.
+/// Sets with two processes of each side, by the log of each; ratios are taken of the means.
 fn twins(sets: &[[f64; 4]]) -> SetPairs {
     let mean = |one: f64, other: f64| f64::midpoint(one, other);
     let ratios = sets.iter().map(|[a, b, c, d]| mean(*a, *b) - mean(*c, *d));
