@@ -1,5 +1,7 @@
 //! The processes of a case: which of them a value is of.
 
+use std::collections::BTreeMap;
+
 use crate::number::count;
 
 /// A process of a case, of which there are one or two in each repetition.
@@ -14,18 +16,10 @@ pub struct Process {
 /// One value for each repetition, and one of the second process if the contender had two; of a
 /// contender that is in several groups, the mean over them.
 pub(crate) fn one_of_each(values: Vec<(Process, f64)>) -> Vec<(u32, f64, Option<f64>)> {
-    let mut found: Vec<(u32, [Vec<f64>; 2])> = Vec::new();
+    let mut found: BTreeMap<u32, [Vec<f64>; 2]> = BTreeMap::new();
     for (process, value) in values {
-        let same = |(known, _): &&mut (u32, _)| *known == process.repetition;
-        let mut of_repetition = <[Vec<f64>; 2]>::default();
-        let processes = match found.iter_mut().find(same) {
-            Some((_, processes)) => processes,
-            None => &mut of_repetition,
-        };
-        processes[usize::from(process.is_twin)].push(value);
-        if of_repetition.iter().any(|values| !values.is_empty()) {
-            found.push((process.repetition, of_repetition));
-        }
+        let of_repetition = found.entry(process.repetition).or_default();
+        of_repetition[usize::from(process.is_twin)].push(value);
     }
     let mean = |values: &Vec<f64>| match values.as_slice() {
         [] => None,

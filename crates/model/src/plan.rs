@@ -4,6 +4,7 @@ mod cases;
 mod groups;
 mod latency;
 mod steps;
+pub mod twins;
 pub mod whole_runs;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,7 +19,7 @@ use crate::conditions::{BackendName, RuntimeKind};
 use crate::delay::Delay;
 use crate::duration_ns;
 pub use crate::names::{UnknownName, matches, select};
-use crate::run_count::{PILOT_RUNS, RunsDecision, RunsUntil};
+use crate::run_count::{RunsDecision, RunsUntil};
 use crate::suite::{BenchmarkKind, Contender, Limits, Profile, Step, Suite};
 use crate::transport::Transport;
 use cases::Case;
@@ -168,22 +169,6 @@ impl RunKind {
 }
 
 impl Plan {
-    /// The runs that are made in any case: all, or those of a pilot and the cold starts. Sets with
-    /// two processes of each contender may be decided after two.
-    pub fn certain(&self) -> impl Iterator<Item = &PlannedRun> {
-        let has_twins = self.runs.iter().any(|run| run.twin);
-        let certain = self
-            .runs_until
-            .map(|until| match until.sequential && has_twins {
-                true => PILOT_RUNS - 1,
-                false => PILOT_RUNS,
-            });
-        let runs = self.runs.iter();
-        runs.filter(move |run| {
-            !run.is_decided() || certain.is_none_or(|certain| run.repetition <= certain)
-        })
-    }
-
     /// Expected duration of all runs, at most, without builds.
     #[must_use]
     pub fn expected(&self) -> Duration {

@@ -13,6 +13,7 @@ use bakeoff_analysis::{Analysis, AnalysisInput, Family};
 use bakeoff_model::baseline::Baseline;
 use bakeoff_model::duration_ns;
 use bakeoff_model::plan::Plan;
+use bakeoff_model::plan::twins::all_have_twins;
 use bakeoff_model::record::{Outcome, Results};
 use bakeoff_model::run_count::{DecisionReason, PILOT_RUNS, RunsDecision, RunsUntil};
 use bakeoff_stats::{
@@ -98,19 +99,29 @@ pub(crate) fn decide(plan: &Plan, asked: RunsUntil, mut results: Results) -> Sta
     }
 }
 
-/// Whether fewer than two contenders are left to compare, because the others failed in two sets: a
-/// third one would tell nothing new.
+/// Whether no benchmark has two contenders left to compare, because the others failed in two of its
+/// sets: a third one would tell nothing new.
 fn nothing_is_left(results: &Results) -> bool {
-    let mut failed: BTreeMap<String, BTreeSet<u32>> = BTreeMap::new();
-    for run in &results.runs {
-        let sets = failed.entry(run.begin.run.case_label()).or_default();
+    let mut benchmarks: BTreeMap<&str, BTreeMap<String, BTreeSet<u32>>> = BTreeMap::new();
+    for run in results
+        .runs
+        .iter()
+        .filter(|run| run.begin.run.kind.is_load())
+    {
+        let planned = &run.begin.run;
+        let cases = benchmarks.entry(&planned.benchmark).or_default();
+        let failed = cases.entry(planned.case_label()).or_default();
         let outcome = run.end.as_ref().map(|end| &end.outcome);
         if matches!(outcome, Some(Outcome::Failed(_))) {
-            sets.insert(run.begin.run.repetition);
+            failed.insert(planned.repetition);
         }
     }
-    let left = failed.values().filter(|sets| sets.len() < 2);
-    failed.len() > 1 && left.count() < 2
+    let mut cases = benchmarks.values();
+    let is_over = |cases: &BTreeMap<String, BTreeSet<u32>>| {
+        let left = cases.values().filter(|failed| failed.len() < 2);
+        cases.len() > 1 && left.count() < 2
+    };
+    !benchmarks.is_empty() && cases.all(is_over)
 }
 
 fn standing(decision: Option<RunsDecision>, event: Option<Event>) -> Standing {
@@ -162,8 +173,7 @@ fn compared(asked: &RunsUntil, families: &[Family<'_>], spent: &Spent) -> Option
 /// Fewer sets decide nothing.
 fn sets_min(results: &Results) -> usize {
     let rule = Sequential::default();
-    let has_twins = results.runs.iter().any(|run| run.begin.run.twin);
-    match has_twins {
+    match all_have_twins(results.runs.iter().map(|run| &run.begin.run)) {
         true => rule.early_sets_min_of_twins,
         false => rule.early_sets_min,
     }

@@ -135,7 +135,7 @@ pub struct Moderated {
     pub freedom: f64,
 }
 
-/// The variance by the gaps of twins alone. `None` without twins, or where they are equal to the
+/// The variance by the gaps of twins alone. `None` without twins, or if they are equal to the
 /// last digit.
 fn of_twins(gaps: &[Vec<f64>; 2]) -> Option<Moderated> {
     let mean_square =

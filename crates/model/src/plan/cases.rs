@@ -83,10 +83,10 @@ pub(super) fn cases<'s>(
     cases
 }
 
-/// Adds second processes where there is load and another case to compare with. Of two that take
-/// turns each gets one, and the two processes share the time of one. Of more, and of whole runs, a
-/// case that the seed picks is in each of its benchmarks once more: what its processes differ by is
-/// chance.
+/// Adds second processes to cases with load that have another case to compare with. Of two that
+/// take turns each gets one, and the two processes share the time of one. Of more, and of whole
+/// runs, a case that the seed picks is in each of its benchmarks once more. What the processes of a
+/// case differ by is chance.
 pub(super) fn add_twins(cases: &mut Vec<Case<'_>>, seed: u64) {
     let compared = |case: &Case<'_>| {
         let same = |other: &&Case<'_>| other.benchmark.name == case.benchmark.name;

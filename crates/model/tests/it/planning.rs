@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use bakeoff_model::conditions::{BackendName, RuntimeKind};
 use bakeoff_model::load::{Pace, Protocol, WebSocket};
+use bakeoff_model::plan::twins::all_have_twins;
 use bakeoff_model::plan::{self, ChosenCase, Plan, PlanOptions, PlannedRun, RunKind};
 use bakeoff_model::run_count::RunsUntil;
 use bakeoff_model::scenario::Pause;
@@ -931,6 +932,9 @@ fn two_that_take_turns_have_two_processes_each() {
             .clone()
             .all(|run| run.in_turns && run.latency.is_some())
     );
+    assert!(all_have_twins(plan.runs.iter()));
+    assert!(!all_have_twins(alone.runs.iter()));
+    assert!(!all_have_twins(set_of_eight(2).runs.iter()), "one has");
     // Without memory for four, two are as they are without twins.
     let few = plan.in_groups(3).unwrap();
     assert_eq!(few.in_groups(2).as_ref(), Some(&few));

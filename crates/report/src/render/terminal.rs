@@ -16,7 +16,7 @@ use bakeoff_analysis::number::{range, ratio_text, significant};
 use bakeoff_analysis::reasons::Reasons;
 use bakeoff_analysis::sessions::Compared;
 use bakeoff_analysis::startup::StartupSummary;
-use bakeoff_analysis::summary::RankTable;
+use bakeoff_analysis::summary::{BenchmarkSummary, RankTable};
 use table::MARK;
 use wrap::{WIDTH_MIN, wrap};
 
@@ -29,15 +29,7 @@ pub fn terminal_ranks(analysis: &Analysis<'_>, width: usize) -> String {
     wrap(&mut text, "", &analysis.title, width);
     for load in &analysis.loads {
         let benchmark = &load.summary;
-        text.push('\n');
-        let title = format!("{}: {}", benchmark.name, benchmark.conditions);
-        wrap(&mut text, "", &title, width);
-        for table in &benchmark.tables {
-            push_rows(&mut text, table, width);
-            for sentence in benchmark.bound_sentences(table) {
-                wrap(&mut text, "", &sentence, width);
-            }
-        }
+        push_tables(&mut text, benchmark, width, push_rows);
         answer::push(&mut text, benchmark, width);
         push_rest(&mut text, &benchmark.unranked, &[], width);
     }
@@ -60,15 +52,7 @@ pub fn terminal_table(analysis: &Analysis<'_>, width: usize) -> String {
     }
     for load in &analysis.loads {
         let benchmark = &load.summary;
-        text.push('\n');
-        let title = format!("{}: {}", benchmark.name, benchmark.conditions);
-        wrap(&mut text, "", &title, width);
-        for table in &benchmark.tables {
-            push_table(&mut text, table, width);
-            for sentence in benchmark.bound_sentences(table) {
-                wrap(&mut text, "", &sentence, width);
-            }
-        }
+        push_tables(&mut text, benchmark, width, push_table);
         for control in &benchmark.controls {
             text.push('\n');
             wrap(&mut text, "", &control.sentence(), width);
@@ -114,6 +98,24 @@ fn push_starts(text: &mut String, startup: &StartupSummary, width: usize) {
     text.push('\n');
     wrap(text, "", "Cold starts, fastest mean first", width);
     table::push(text, &starts::table(&startup.rows), width);
+}
+
+/// The title of a benchmark, and each of its tables with what bounds it.
+fn push_tables(
+    text: &mut String,
+    benchmark: &BenchmarkSummary,
+    width: usize,
+    push: fn(&mut String, &RankTable, usize),
+) {
+    text.push('\n');
+    let title = format!("{}: {}", benchmark.name, benchmark.conditions);
+    wrap(text, "", &title, width);
+    for table in &benchmark.tables {
+        push(text, table, width);
+        for sentence in benchmark.bound_sentences(table) {
+            wrap(text, "", &sentence, width);
+        }
+    }
 }
 
 fn push_rows(text: &mut String, table: &RankTable, width: usize) {
