@@ -18,6 +18,7 @@ mod rising;
 mod rules;
 mod times;
 mod turns;
+mod warm_end;
 mod warm_up;
 mod work;
 
@@ -29,5 +30,6 @@ pub use record::{evidence_of, judge_record, judged_record};
 pub use rising::{RiseInTurns, growth_beside};
 pub use rules::{Limit, LimitSide, RULES, Rule};
 pub use turns::{FULL, UNDISTURBED};
+pub use warm_end::count_warm_ends;
 pub use warm_up::{WarmUp, is_warm};
 pub use work::{log_lines_due, logs_under_load};

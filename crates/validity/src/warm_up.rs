@@ -19,7 +19,7 @@ use crate::rules::COMPILING_MAX;
 const ERRORS: f64 = 2.0;
 
 /// Next to others, compilers are looked at in the last slices: one in this many.
-const COMPILING_PART: usize = 4;
+pub(crate) const COMPILING_PART: usize = 4;
 
 /// Over this much time it is asked whether compilers are at work, s: in single slices they often
 /// are.
@@ -174,7 +174,7 @@ impl WarmUp {
     }
 
     /// `None` where the threads of a slice were not read.
-    fn jit_share(&self, slices: Range<usize>) -> Option<f64> {
+    pub(crate) fn jit_share(&self, slices: Range<usize>) -> Option<f64> {
         let cpu: Option<Vec<CpuParts>> = self.cpu[slices].iter().copied().collect();
         cpu.map(|parts| {
             let mut sum = CpuParts::default();

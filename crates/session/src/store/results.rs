@@ -10,6 +10,7 @@ use anyhow::Context as _;
 use bakeoff_model::capacity::CapacityRecord;
 use bakeoff_model::plan::PlannedRun;
 use bakeoff_model::record::{self, Outcome, Results, RunRecords};
+use bakeoff_validity::count_warm_ends;
 use flate2::read::MultiGzDecoder;
 
 use super::file::{open_regular, read_regular};
@@ -68,7 +69,8 @@ pub fn has_records(folder: &Path) -> bool {
     folder.join("records").is_dir()
 }
 
-/// All attempts of all runs in a results folder, in the order in which they started.
+/// All attempts of all runs in a results folder, in the order in which they started. The end of a
+/// warm-up by which a set was found warm is in the step that follows.
 ///
 /// # Errors
 /// It is not a results folder, or a file in it cannot be read.
@@ -90,6 +92,7 @@ pub fn read_records(folder: &Path) -> anyhow::Result<Results> {
     runs.sort_by(|a, b| {
         (a.begin.run.order, a.begin.attempt).cmp(&(b.begin.run.order, b.begin.attempt))
     });
+    count_warm_ends(&mut runs);
     let notes = read_regular(&folder.join("notes.md")).ok();
     Ok(Results {
         runs,

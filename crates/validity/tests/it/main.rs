@@ -10,6 +10,7 @@ mod records;
 mod rising;
 mod steps;
 mod turns;
+mod warm_end;
 mod warm_up;
 mod work;
 mod world;

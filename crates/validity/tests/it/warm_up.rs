@@ -11,7 +11,7 @@ use bakeoff_validity::{WarmUp, is_warm};
 use crate::world::{SECOND, World};
 
 /// A reading after `second` seconds: all CPU time, and that of a compiler thread.
-fn sample(second: u64, cpu_ns: u64, jit_ns: u64) -> ResourceSample {
+pub(crate) fn sample(second: u64, cpu_ns: u64, jit_ns: u64) -> ResourceSample {
     let (count, cpu_ns_jit) = (1, jit_ns);
     ResourceSample {
         at_ns: second * SECOND,

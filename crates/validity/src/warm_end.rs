@@ -1,0 +1,123 @@
+//! The end of a warm-up by which a set was found warm: it is measured as well as what follows.
+
+use std::collections::BTreeMap;
+
+use bakeoff_model::load::TurnCount;
+use bakeoff_model::record::{IntervalRecord, RunRecords};
+use bakeoff_model::warmth::Warmth;
+
+use crate::record::judged_record;
+use crate::rules::COMPILING_MAX;
+use crate::warm_up::{COMPILING_PART, WarmUp, is_warm};
+
+/// More blocks than this are in no slice.
+const BLOCKS_MAX: u64 = 1 << 32;
+
+/// What the runs of a set have in common: benchmark, profile, backend, repetition, group.
+type SetKey = (String, String, String, u32, Option<u32>);
+
+/// Makes the last slices of the warm-up the first ones of the step that follows, in sets whose
+/// contenders were all found warm, each next to the others, and whose next step is the same load.
+///
+/// They are the last half of the slices, over which the contenders were held against each other;
+/// the last quarter if compilers took more than 5 % of a contender's CPU time in that half. Runs
+/// whose own metrics were read are left as they are: the readings span the step alone.
+pub fn count_warm_ends(runs: &mut [RunRecords]) {
+    let mut sets: BTreeMap<SetKey, Vec<&mut RunRecords>> = BTreeMap::new();
+    for run in runs.iter_mut().filter(|run| warm_end(run).is_some()) {
+        let begin = &run.begin;
+        let key = (
+            begin.run.benchmark.clone(),
+            begin.profile.clone(),
+            begin.backend_label(),
+            begin.run.repetition,
+            begin.run.group,
+        );
+        sets.entry(key).or_default().push(run);
+    }
+    for set in sets.into_values() {
+        let ends: Vec<WarmEnd> = set.iter().filter_map(|run| warm_end(run)).collect();
+        let are_warm = ends.iter().all(|end| is_warm(&end.warmth));
+        let count = ends.iter().map(|end| end.count).min();
+        let Some(count) = count.filter(|_| are_warm) else {
+            continue;
+        };
+        for (run, end) in set.into_iter().zip(ends) {
+            move_last(run, end.step, end.warmth, count);
+        }
+    }
+}
+
+/// The warm-up of one run in turns.
+struct WarmEnd {
+    /// Its step.
+    step: usize,
+    /// How warm the contender was in the end.
+    warmth: Warmth,
+    /// How many of its last slices are as good as measured ones.
+    count: usize,
+}
+
+/// `None` of a run without such a warm-up, and of one that did not reach the step after it.
+fn warm_end(run: &RunRecords) -> Option<WarmEnd> {
+    let steps = &run.begin.run.steps;
+    let step = steps.iter().position(|step| step.at_least.is_some())?;
+    let (warm_up, next) = (steps.get(step)?, steps.get(step + 1)?);
+    let is_same = (warm_up.connections, warm_up.pace) == (next.connections, next.pace);
+    let is_next = run.begin.run.step_order.is_empty() && !next.warm_up;
+    let is_counted = is_same && is_next && run.metrics.is_empty();
+    let slices = run.intervals.iter();
+    let mut measured = slices.clone().filter(|slice| slice.load.step == step + 1);
+    let warmth = measured.find_map(|slice| slice.warmth)?;
+    let slices: Vec<&IntervalRecord> = slices.filter(|slice| slice.load.step == step).collect();
+    (is_counted && warmth.in_turns).then(|| WarmEnd {
+        step,
+        warmth,
+        count: count(&slices),
+    })
+}
+
+/// How many of the last slices of a warm-up are as good as measured ones.
+fn count(slices: &[&IntervalRecord]) -> usize {
+    let half = slices.len() / 2;
+    let mut last = WarmUp::default();
+    let at_end = &slices[slices.len() - half..];
+    at_end.iter().for_each(|slice| last.add(slice));
+    let compiling = last.jit_share(0..half);
+    match compiling.is_none_or(|share| share <= COMPILING_MAX) {
+        true => half,
+        false => half.min(slices.len().div_ceil(COMPILING_PART)),
+    }
+}
+
+/// Makes the last slices of a step the first ones of the next; slices and blocks are counted on.
+fn move_last(run: &mut RunRecords, step: usize, warmth: Warmth, count: usize) {
+    let of_step = run.intervals.iter().filter(|slice| slice.load.step == step);
+    let first = of_step.count() - count;
+    let (mut seen, mut moved) = (0, 0);
+    for slice in &mut run.intervals {
+        let load = &mut slice.load;
+        let is_of_step = load.step == step;
+        seen += usize::from(is_of_step);
+        if is_of_step && seen > first {
+            load.step = step + 1;
+            load.slice = moved;
+            // A warm-up is played again and again, and each time its blocks are counted from 0.
+            count_on(&mut load.turns, moved);
+            moved += 1;
+            slice.warm_up = false;
+            slice.warmth = Some(warmth);
+            slice.validity = judged_record(&run.begin, slice).validity;
+        } else if load.step == step + 1 {
+            load.slice += moved;
+            count_on(&mut load.turns, moved);
+        }
+    }
+}
+
+/// Moves the numbers of blocks behind those of this many slices.
+fn count_on(turns: &mut [TurnCount], slices: u32) {
+    for turn in turns {
+        turn.block += u64::from(slices) * BLOCKS_MAX;
+    }
+}
