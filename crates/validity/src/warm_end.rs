@@ -13,7 +13,7 @@ use crate::warm_up::{COMPILING_PART, WarmUp, is_warm};
 /// More blocks than this are in no slice.
 const BLOCKS_MAX: u64 = 1 << 32;
 
-/// What the runs of a set have in common: benchmark, profile, backend, repetition, group.
+/// The place of a set: benchmark, profile, backend, repetition, group.
 type SetKey = (String, String, String, u32, Option<u32>);
 
 /// Makes the last slices of the warm-up the first ones of the step that follows, in sets whose

@@ -12,7 +12,7 @@ use crate::world::{SECOND, World};
 
 const FORMAT_2: &str = include_str!("../../../model/tests/it/fixtures/run-format-2.jsonl");
 
-/// What a set looks like. The warm-up has `warm_up` slices of two blocks, each counted from 0; two
+/// A set. The warm-up has `warm_up` slices of two blocks, each counted from 0; two
 /// slices of the measured step follow, whose blocks are counted on.
 #[derive(Clone, Copy)]
 struct Set {
@@ -78,7 +78,7 @@ fn run(set: &Set) -> RunRecords {
     run
 }
 
-/// Slices of the measured step of the first run, in order: when each began, s, its number, and
+/// Slices of the measured step of the first run, in order: the second of each, its number, and
 /// whether all blocks of the step have numbers that grow.
 #[track_caller]
 fn check(sets: &[Set], expect: &[u64]) {
@@ -86,8 +86,8 @@ fn check(sets: &[Set], expect: &[u64]) {
     count_warm_ends(&mut runs);
     let measured = runs[0].intervals.iter().filter(|slice| !slice.warm_up);
     let measured: Vec<&IntervalRecord> = measured.collect();
-    let began = measured.iter().map(|slice| slice.load.start_ns / SECOND);
-    assert_eq!(began.collect::<Vec<u64>>(), expect);
+    let seconds = measured.iter().map(|slice| slice.load.start_ns / SECOND);
+    assert_eq!(seconds.collect::<Vec<u64>>(), expect);
     let numbers = measured.iter().map(|slice| slice.load.slice);
     assert!(numbers.eq(0..u32::try_from(expect.len()).unwrap()));
     assert!(
@@ -147,6 +147,6 @@ fn where_compilers_were_at_work_it_is_the_last_quarter() {
     }
     count_warm_ends(&mut runs);
     let measured = runs[1].intervals.iter().filter(|slice| !slice.warm_up);
-    let began = measured.map(|slice| slice.load.start_ns / SECOND);
-    assert_eq!(began.collect::<Vec<u64>>(), [6, 7, 8, 9]);
+    let seconds = measured.map(|slice| slice.load.start_ns / SECOND);
+    assert_eq!(seconds.collect::<Vec<u64>>(), [6, 7, 8, 9]);
 }
