@@ -12,9 +12,10 @@ use bakeoff_model::totals::{self, Growth, Times, Totals};
 use bakeoff_model::validity::Validity;
 use bakeoff_model::warmth::Warmth;
 use bakeoff_stats::Budget;
+use bakeoff_validity::RiseInTurns;
 
 use super::labels::{conditions, open_load_label, step_labels, trial_labels};
-use super::played_turn::PlayedTurn;
+use super::played_turn::{PlayedTurn, turns_of};
 use super::process::Process;
 use super::scale::{CpuScales, Scale};
 use super::session_data::SessionData;
@@ -275,6 +276,24 @@ impl<'a> StepData<'a> {
         self.response = times.response.as_ref().and_then(Latency::of);
         self.first_byte = times.first_byte.as_ref().and_then(Latency::of);
         (self.validity, self.unfair) = validity::of_step(begin, &self.slices, None);
+    }
+
+    /// Judges a step in turns once more, without the slices that are in no number: a disturbance
+    /// that was left out is no mark on the contender. Slices that are invalid alone stay, since
+    /// that may be its fault. `rise` is how the contender got faster over the turns that count.
+    pub(super) fn judge_counted(&mut self, begin: &Begin, rise: Option<RiseInTurns>) {
+        let blocks: BTreeSet<u64> = self.kept.iter().map(|turn| turn.block).collect();
+        let is_kept = |slice: &IntervalRecord| {
+            let mut turns = turns_of(slice).into_iter();
+            turns.any(|turn| blocks.contains(&turn.block))
+        };
+        let mut counted = self.slices.clone();
+        if !blocks.is_empty() {
+            counted.retain(|slice| is_kept(slice) || validity::has_no_number(begin, slice));
+        }
+        if counted.len() < self.slices.len() || rise.is_some() {
+            self.validity = validity::of_step(begin, &counted, rise).0;
+        }
     }
 
     /// Successful requests per second of a turn that counts.

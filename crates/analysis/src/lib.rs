@@ -3,6 +3,7 @@
 mod answered;
 pub mod baseline;
 pub mod benchmark;
+pub mod by_cpu;
 pub mod capacity;
 pub mod checks;
 pub mod claims;

@@ -19,8 +19,8 @@ const EIGHTHS_MAX: usize = 4;
 type Efficiency = BTreeMap<u64, f64>;
 
 /// Leaves the blocks out in which a contender still got faster, from the first one on, and judges
-/// the steps once more whose contenders got faster to the end. The blocks of the sets that count
-/// must be known.
+/// the steps once more by the blocks that are left. The blocks of the sets that count must be
+/// known.
 pub(super) fn judge(benchmark: &mut BenchmarkData<'_>) {
     let mut sets: BTreeMap<(SetKey, usize), Vec<Member>> = BTreeMap::new();
     for (run, step) in runs_with_steps(benchmark) {
@@ -46,10 +46,7 @@ pub(super) fn judge(benchmark: &mut BenchmarkData<'_>) {
                 None => rise(&sets[&place], *own, 0),
             };
             *own += 1;
-            if rise.is_some() {
-                let begin = &run.records.begin;
-                (step.validity, step.unfair) = validity::of_step(begin, &step.slices, rise);
-            }
+            step.judge_counted(&run.records.begin, rise);
         }
     }
 }

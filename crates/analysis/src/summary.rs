@@ -7,6 +7,7 @@ use bakeoff_model::validity::FairnessVerdict;
 use bakeoff_stats::{Better, Criteria, Pairs, Sample, Threshold, rank};
 
 use super::benchmark::BenchmarkData;
+use super::by_cpu::{self, ByCpu};
 use super::checks::CheckTable;
 use super::comparison::{self, Conclusion, Matrix};
 use super::control::Control;
@@ -35,6 +36,8 @@ pub struct BenchmarkSummary {
     /// Numbers that something else bounded against the best fair one, the highest first; empty
     /// without fair numbers, and where the session's control is void.
     pub lower_bounds: Vec<LowerBound>,
+    /// The CPU per request of two contenders whose throughput cannot be compared.
+    pub by_cpu: Option<ByCpu>,
     /// Contenders without a rank.
     pub unranked: Vec<Unranked>,
     /// Runs that did not complete.
@@ -165,8 +168,11 @@ pub fn of_benchmark(
     let stated = stated_step::stated(benchmark);
     let mut groups: Vec<Vec<Row>> = Vec::new();
     let mut unranked = Vec::new();
-    for (index, case) in benchmark.cases.iter().enumerate() {
-        let row = row::row(benchmark, checks, stated.as_ref(), index);
+    let rows = (0..benchmark.cases.len())
+        .map(|index| row::row(benchmark, checks, stated.as_ref(), index))
+        .collect::<Vec<Option<Row>>>();
+    let by_cpu = by_cpu::of(&rows, checks).filter(|_| !void);
+    for (index, (case, row)) in benchmark.cases.iter().zip(rows).enumerate() {
         let reason = checks.reason_unranked(index).or_else(|| match &row {
             None => Some(failures::no_numbers(case)),
             Some(row) => validity::unranked(row.validity()),
@@ -191,9 +197,12 @@ pub fn of_benchmark(
     });
     let tables: Vec<RankTable> = tables.collect();
     let lower_bounds = if void { Vec::new() } else { bounds(&tables) };
+    let is_compared = tables.iter().any(|table| table.rows.len() > 1)
+        || lower_bounds.iter().any(LowerBound::is_higher);
     BenchmarkSummary {
         name: benchmark.name.clone(),
         conditions: benchmark.conditions.clone(),
+        by_cpu: by_cpu.filter(|_| !is_compared),
         tables,
         lower_bounds,
         stated,

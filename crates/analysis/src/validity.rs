@@ -2,25 +2,60 @@
 //! that turns the verdicts on steps into the verdict on a metric.
 
 use bakeoff_model::record::{Begin, IntervalRecord};
-use bakeoff_model::validity::{FairnessVerdict, Validity};
-use bakeoff_validity::{RiseInTurns, StepJudge, judged_record};
+use bakeoff_model::validity::{FairnessVerdict, Finding, Validity};
+use bakeoff_validity::{JudgedSlice, RiseInTurns, StepJudge, judged_record};
 
 /// The verdict on a step of a run by its records, and how many of its slices are unfair alone.
 /// `rise` is how the contender got faster over the turns of the step, where that is known.
+///
+/// Slices in turns that are invalid because the load generator did not do its part are in no number
+/// of any contender of the set. Up to half of them are therefore no mark on the contender that they
+/// met.
 pub(crate) fn of_step(
     begin: &Begin,
     slices: &[&IntervalRecord],
     rise: Option<RiseInTurns>,
 ) -> (Validity, usize) {
+    let judged = slices.iter().map(|slice| judged_record(begin, slice));
+    let judged: Vec<JudgedSlice> = judged.collect();
+    let is_left_out = |place: usize| {
+        let is_turn = !slices[place].load.turns.is_empty();
+        is_turn && is_of_generator(&judged[place].validity)
+    };
+    let left_out = (0..slices.len()).filter(|place| is_left_out(*place));
+    let leave_out = left_out.count() * 2 <= slices.len();
     let mut step = StepJudge::default();
-    let mut unfair = 0;
-    for slice in slices {
-        let judged = judged_record(begin, slice);
-        unfair += usize::from(!judged.validity.is_fair());
-        step.add(&judged);
+    for (place, slice) in judged.iter().enumerate() {
+        if !(leave_out && is_left_out(place)) {
+            step.add(slice);
+        }
     }
     step.rose(rise);
+    let unfair = judged.iter().filter(|slice| !slice.validity.is_fair());
+    let unfair = unfair.count();
     (step.validity(), unfair)
+}
+
+/// Whether a slice alone is invalid, or cannot be judged.
+pub(crate) fn has_no_number(begin: &Begin, slice: &IntervalRecord) -> bool {
+    unranked(&judged_record(begin, slice).validity).is_some()
+}
+
+/// Whether a number is invalid, and only because the load generator did not do its part: time in
+/// which it was not running is missing from the concurrency.
+fn is_of_generator(validity: &Validity) -> bool {
+    let reasons = validity.reasons().iter();
+    let mut invalid = reasons.filter(|reason| reason.verdict == FairnessVerdict::Invalid);
+    let is_of_generator = |finding: &Finding| {
+        matches!(
+            finding,
+            Finding::ConcurrencyMissing { .. }
+                | Finding::GeneratorErrors { .. }
+                | Finding::GeneratorLost { .. }
+        )
+    };
+    validity.verdict() == FairnessVerdict::Invalid
+        && invalid.all(|reason| is_of_generator(&reason.finding))
 }
 
 /// The worst of several verdicts, the last of equals; fair when there are none.

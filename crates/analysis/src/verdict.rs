@@ -88,7 +88,7 @@ pub struct WithInterval {
 /// Two contenders by one metric.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct AgainstBest {
-    /// The best.
+    /// The best; of two that have no rank in common, the one that takes more CPU.
     pub first: String,
     /// The other.
     pub second: String,
@@ -148,6 +148,9 @@ pub fn verdicts(analysis: &Analysis<'_>) -> Vec<BenchmarkVerdict> {
         .collect()
 }
 
+/// The name of CPU per request in comparisons.
+const CPU: &str = "cpu-us-per-request";
+
 fn of_load(load: &LoadAnalysis<'_>, sentence: &[TextSpan]) -> BenchmarkVerdict {
     let summary = &load.summary;
     let rows = summary.tables.iter().flat_map(|table| &table.rows);
@@ -165,7 +168,17 @@ fn of_load(load: &LoadAnalysis<'_>, sentence: &[TextSpan]) -> BenchmarkVerdict {
         void: summary.void,
         controls: summary.controls.iter().map(Control::sentence).collect(),
         contenders: rows.map(ranked).collect(),
-        comparisons: summary.tables.iter().flat_map(comparisons).collect(),
+        comparisons: {
+            let by_cpu = summary.by_cpu.iter().map(|found| AgainstBest {
+                first: found.dearer.clone(),
+                second: found.cheaper.clone(),
+                metric: CPU,
+                ratio: WithInterval::from(&found.comparison.ratio),
+                verdict: found.comparison.verdict.name(),
+            });
+            let tables = summary.tables.iter().flat_map(comparisons);
+            tables.chain(by_cpu).collect()
+        },
         reasons: summary
             .tables
             .iter()
@@ -222,7 +235,7 @@ fn comparisons(table: &RankTable) -> Vec<AgainstBest> {
     };
     let metrics: [(&'static str, Option<&Pairs>); 3] = [
         ("requests-per-s", Some(&table.throughput_matrix.pairs)),
-        ("cpu-us-per-request", Some(&table.cpu_matrix.pairs)),
+        (CPU, Some(&table.cpu_matrix.pairs)),
         (
             "p99-ms",
             table.p99_matrix.as_ref().map(|matrix| &matrix.pairs),

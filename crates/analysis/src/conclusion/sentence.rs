@@ -44,6 +44,15 @@ fn text(text: impl Into<String>) -> TextSpan {
 }
 
 pub(super) fn of_load(summary: &BenchmarkSummary, at: &str) -> Vec<TextSpan> {
+    let by_cpu = summary.by_cpu.iter();
+    let mut parts: Vec<TextSpan> = by_cpu
+        .map(|found| text(format!("{} ", found.sentence())))
+        .collect();
+    parts.extend(by_requests(summary, at));
+    parts
+}
+
+fn by_requests(summary: &BenchmarkSummary, at: &str) -> Vec<TextSpan> {
     let Some(table) = summary.tables.first() else {
         return vec![text(match summary.unranked.is_empty() {
             true => "Nothing was measured.",

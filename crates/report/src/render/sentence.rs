@@ -19,6 +19,15 @@ pub fn sentence(analysis: &Analysis<'_>) -> String {
         return "Nothing was measured.".to_owned();
     };
     let summary = &load.summary;
+    let by_requests = by_requests(summary);
+    match &summary.by_cpu {
+        Some(found) => format!("{} {by_requests}", found.sentence()),
+        None => by_requests,
+    }
+}
+
+/// How the best compares with the next one by requests per second.
+fn by_requests(summary: &BenchmarkSummary) -> String {
     match summary.tables.as_slice() {
         [table] if summary.unranked.is_empty() && table.rows.len() > 1 => {
             let (best, next) = (&table.rows[0], &table.rows[1]);
@@ -153,7 +162,11 @@ fn incomparable(summary: &BenchmarkSummary) -> String {
     let unranked = summary.unranked.iter();
     let unranked = unranked.map(|one| format!("{}: {}", one.label, one.reason));
     let each: Vec<String> = ranked.chain(unranked).collect();
-    format!("They cannot be compared: {}.", each.join("; "))
+    let what = match summary.by_cpu {
+        Some(_) => "Their requests per second",
+        None => "They",
+    };
+    format!("{what} cannot be compared: {}.", each.join("; "))
 }
 
 /// A title as a part of a sentence.

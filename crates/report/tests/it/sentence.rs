@@ -172,6 +172,14 @@ fn a_lower_bound_that_is_higher_is_a_comparison() {
         4,
         &[" and bound at least ", unknown],
     );
+    // By CPU per request the two can be compared all the same.
+    let cheaper = Contender {
+        validity: Validity::recorded(FairnessVerdict::HostBound, "all cores were busy"),
+        ..contender("bound", 2000.0, 25.0)
+    };
+    let dearer = "fair takes 2.0";
+    let sure = " times the CPU per request of bound (95 %: ";
+    check(&[cheaper, fair()], 4, &[dearer, sure, " µs. fair served "]);
     // A single run has no interval.
     check(&[bound("bound", 8000.0), fair()], 1, &[unknown]);
 }

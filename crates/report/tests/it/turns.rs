@@ -12,7 +12,7 @@ use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::{CpuTime, Pace, TurnCount};
 use bakeoff_model::record::{IntervalRecord, Others, Outcome, Results, RunRecords, Turn};
 use bakeoff_model::suite::Step;
-use bakeoff_model::validity::{self, Validity};
+use bakeoff_model::validity::{self, Finding, Validity};
 use bakeoff_report::{html, markdown, terminal_table};
 use bakeoff_stats::{Comparison, Method, Tie, Verdict};
 use serde_json::Value;
@@ -549,6 +549,42 @@ fn one_without_a_valid_number_does_not_void_the_others_blocks() {
     assert_eq!(found.unranked[0].label, "synthetic-same-2");
     let kept = found.sets.as_ref().unwrap().each.iter();
     assert!(kept.clone().all(|each| each.kept == 20));
+}
+
+/// Slices in which the load generator was not running are lost for both, and mark neither; those
+/// whose responses were wrong mark the contender.
+#[test]
+fn a_disturbance_of_the_load_generator_is_no_mark_on_a_contender() {
+    let missing = || Finding::ConcurrencyMissing {
+        found: 39.1,
+        asked: 64.0,
+    };
+    let wrong = || Finding::WrongBodies { count: 1 };
+    let check = |slices: std::ops::Range<usize>, finding: &dyn Fn() -> Finding, is_ranked| {
+        let mut runs = vec![
+            in_slices("synthetic-one", 0, &[20; 48]),
+            in_slices("synthetic-other", 1, &[10; 48]),
+        ];
+        let measured = runs[1].intervals.iter_mut().filter(|slice| !slice.warm_up);
+        let (skipped, count) = (slices.start, slices.len());
+        for slice in measured.skip(skipped).take(count) {
+            slice.validity = Validity::of(vec![validity::Reason {
+                verdict: validity::FairnessVerdict::Invalid,
+                finding: finding(),
+            }]);
+        }
+        let found = summary(&Results {
+            runs,
+            ..Results::default()
+        });
+        assert_eq!(found.unranked.is_empty(), is_ranked, "{:?}", found.unranked);
+        let kept = found.sets.as_ref().unwrap().each[0].kept;
+        assert_eq!(kept, if is_ranked { 48 - 4 * count } else { 48 });
+    };
+    check(2..8, &missing, true);
+    check(2..9, &missing, false);
+    check(2..3, &wrong, true);
+    check(2..5, &wrong, false);
 }
 
 /// Ten contenders; in the second set two slices of each are invalid, another's in each block.
