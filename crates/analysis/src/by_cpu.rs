@@ -43,8 +43,8 @@ impl ByCpu {
                 )
             }
             Verdict::Inconclusive | Verdict::Void => format!(
-                "{dearer} and {cheaper} do not differ significantly in CPU per request: {ratio} times \
-                 {both}."
+                "{dearer} and {cheaper} do not differ significantly in CPU per request: {ratio} \
+                 times {both}."
             ),
         }
     }
