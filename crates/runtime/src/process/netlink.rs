@@ -1,7 +1,7 @@
 //! The few requests to the kernel's `NETLINK_ROUTE` that a contender's own network needs: make a
 //! pair of virtual Ethernet devices, give an address, switch on, remove, and make a range of
 //! addresses unreachable. No program is needed for it. Formats: `linux/netlink.h`,
-//! `linux/rtnetlink.h`, `linux/veth.h`.
+//! `linux/rtnetlink.h`, `linux/neighbour.h`, `linux/veth.h`.
 
 use std::io;
 use std::net::Ipv4Addr;
@@ -18,6 +18,7 @@ const RTM_DELLINK: u16 = 17;
 const RTM_NEWADDR: u16 = 20;
 const RTM_NEWROUTE: u16 = 24;
 const RTM_DELROUTE: u16 = 25;
+const RTM_SETNEIGHTBL: u16 = 67;
 const NLM_F_REQUEST: u16 = 0x1;
 const NLM_F_ACK: u16 = 0x4;
 const NLM_F_EXCL: u16 = 0x200;
@@ -32,6 +33,11 @@ const IFLA_INFO_DATA: u16 = 2;
 const VETH_INFO_PEER: u16 = 1;
 const IFA_ADDRESS: u16 = 1;
 const IFA_LOCAL: u16 = 2;
+const NDTA_NAME: u16 = 1;
+const NDTA_PARMS: u16 = 6;
+const NDTPA_IFINDEX: u16 = 1;
+/// Milliseconds, as 64 bits.
+const NDTPA_RETRANS_TIME: u16 = 5;
 const AF_INET: u8 = 2;
 const RT_TABLE_MAIN: u8 = 254;
 const RTN_UNREACHABLE: u8 = 7;
@@ -79,6 +85,20 @@ impl Netlink {
         attribute(&mut body, IFA_ADDRESS, &other.octets());
         self.request(RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL, &body)?;
         self.switch_on(name)
+    }
+
+    /// Has the kernel ask for the hardware address behind a device once more after 10 ms instead of
+    /// a second. The first of these questions, or its reply, is lost while the other end is being
+    /// switched on, and that second would be in the start-up time of the contender.
+    pub(super) fn ask_again_soon(&self, name: &str) -> io::Result<()> {
+        let index = name_to_index(self.0.as_fd(), name)?;
+        let mut settings = Vec::new();
+        attribute(&mut settings, NDTPA_IFINDEX, &index.to_ne_bytes());
+        attribute(&mut settings, NDTPA_RETRANS_TIME, &10_u64.to_ne_bytes());
+        let mut body = vec![AF_INET, 0, 0, 0];
+        attribute(&mut body, NDTA_NAME, b"arp_cache\0");
+        attribute(&mut body, NDTA_PARMS, &settings);
+        self.request(RTM_SETNEIGHTBL, 0, &body)
     }
 
     /// Switches a device on.

@@ -122,8 +122,10 @@ impl Line {
         let inside = Netlink::open()?;
         inside.switch_on("lo")?;
         outside.make_pair(&self.device, INSIDE, std::process::id())?;
-        outside.set_up(&self.device, self.gateway, self.address)?;
-        inside.set_up(INSIDE, self.address, self.gateway)
+        outside.ask_again_soon(&self.device)?;
+        // The host's end has the route by which the contender is asked from then on.
+        inside.set_up(INSIDE, self.address, self.gateway)?;
+        outside.set_up(&self.device, self.gateway, self.address)
     }
 
     /// Takes the line down. Its end removes it too, but the kernel may take its time with a
