@@ -181,7 +181,8 @@ impl Plan {
         }
     }
 
-    /// The same where every contender is warm as soon as may be, and a pilot asks for no more.
+    /// The least duration: every contender starts at once and is warm as soon as may be, and a pilot
+    /// asks for no more.
     #[must_use]
     pub fn shortest(&self) -> Duration {
         self.certain().map(PlannedRun::shortest).sum()
@@ -214,14 +215,13 @@ impl PlannedRun {
         !self.is_decided() || self.repetition <= decision.runs
     }
 
-    /// Expected duration where the contender is warm as soon as may be.
+    /// The least duration: the contender starts at once, and is warm as soon as may be.
     #[must_use]
     pub fn shortest(&self) -> Duration {
-        let spared = self
-            .steps
-            .iter()
-            .map(|step| step.duration.saturating_sub(step.shortest()));
-        self.expected.saturating_sub(spared.sum())
+        match self.kind {
+            RunKind::Startup => self.expected,
+            RunKind::Load | RunKind::Capacity => steps::load(self, Step::shortest),
+        }
     }
 
     /// Whether both are in one set of processes that take turns, and in one group of it.

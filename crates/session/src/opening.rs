@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use bakeoff_base::text::counted;
 use bakeoff_model::plan::{Plan, PlanOptions};
 use bakeoff_model::suite::{ALL_ROUNDS, Round, Suite};
 use bakeoff_runtime::kubernetes::ClusterSettings;
@@ -128,6 +129,29 @@ fn resume(folder: &Path, cluster: &ClusterSettings) -> anyhow::Result<OpenSessio
     })
 }
 
+/// Refuses a time limit in which the least number of sets cannot be made.
+fn has_time(plan: &Plan) -> anyhow::Result<()> {
+    let until = plan.runs_until.filter(|until| until.sequential);
+    let Some(within) = until.and_then(|until| until.within) else {
+        return Ok(());
+    };
+    let shortest = plan.shortest();
+    if shortest <= within {
+        return Ok(());
+    }
+    let sets = plan.certain().map(|run| run.repetition).max().unwrap_or(1);
+    // Rounded up, so that the hint is enough.
+    let [within, shortest] = [within, shortest].map(|time| time.as_millis().div_ceil(1000));
+    Err(hinted(
+        format_args!(
+            "{within} s are too short: {} take {shortest} s at least, without the starts of the \
+             contenders",
+            counted(u64::from(sets), "set")
+        ),
+        format_args!("--within {}s, or shorter steps", shortest * 2),
+    ))
+}
+
 fn begin(new: &NewSession, host: &Abilities) -> anyhow::Result<OpenSession> {
     let mut suite_folder = suite_folder::read(&new.suite)?;
     let (round, mut options) = new.chosen(&suite_folder.suite)?;
@@ -159,6 +183,7 @@ fn begin(new: &NewSession, host: &Abilities) -> anyhow::Result<OpenSession> {
     if plan.runs.is_empty() {
         return Err(builds::none_here(&skipped));
     }
+    has_time(&plan)?;
     skipped.extend(round.as_ref().and_then(without_winners));
     let session = SessionFile {
         skipped,

@@ -84,15 +84,19 @@ pub(super) fn expected(run: &PlannedRun) -> Duration {
     if run.kind == RunKind::Startup {
         return START_ALLOWANCE;
     }
-    let played = run.played();
-    let load: Duration = played.iter().map(|step| run.steps[*step].duration).sum();
     let slow_checks = match run.lifecycle {
         true => LIFECYCLE_ALLOWANCE,
         false => Duration::ZERO,
     };
+    START_ALLOWANCE + CHECKS_ALLOWANCE + slow_checks + load(run, |step| step.duration)
+}
+
+/// The time of a run under load, where a step takes this long.
+pub(super) fn load(run: &PlannedRun, of_step: fn(&Step) -> Duration) -> Duration {
+    let played = run.played();
+    let steps: Duration = played.iter().map(|step| of_step(&run.steps[*step])).sum();
     let capacity = run.capacity.as_ref();
     let trials = capacity.map_or(Duration::ZERO, |capacity| capacity.longest(run.repetition));
     let open = run.latency.map_or(Duration::ZERO, |load| load.expected());
-    let load = load + trials + open;
-    START_ALLOWANCE + CHECKS_ALLOWANCE + slow_checks + load
+    steps + trials + open
 }
