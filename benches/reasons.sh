@@ -3,22 +3,25 @@
 # sessions of a service of the suite benches/reasons and of the same one doing one thing more for
 # each request. Prints for each what the report says, and whether the known reason is in it.
 #
-#   same      nothing more: there must be no sentence
-#   log       ten log lines: "more log lines"
-#   calls     a file is opened, read and closed: "in the kernel"
-#   garbage   jackson only, 10 kB of garbage: "collecting garbage"
-#   backend   the backend is asked twice: "more TCP segments sent" or "more bytes received"
-#   work      5 % more CPU in the function price: with stacks, it is the first of the functions that
-#             differ
-#   json      the response is encoded twice: with stacks, JSON is the first layer that differs
+#   same         nothing more: there must be no sentence
+#   log          one log line, or ten of axum and jackson: "more log lines"
+#   calls        a file is opened, read and closed: "in the kernel" is the first part
+#   garbage      jackson only, 10 kB of garbage: "collecting garbage"
+#   backend      the backend is asked twice: "more TCP segments sent" or "more bytes received"
+#   work         5 % more CPU in the function price: with stacks, it is the first of the functions
+#                that differ
+#   json         the response is encoded twice: with stacks, JSON is the first layer that differs
+#   allocations  go, node and python only, ten of 1 KiB: with stacks, "in allocation" is the first
+#                part
 #
-# Stacks of axum need perf, those of jackson asprof of async-profiler: the JDK's Flight Recorder
-# takes too few samples. Without it, work and json of jackson are asked only if they are named.
+# Stacks take perf, those of python also Python 3.12 as python3 on the PATH, and those of jackson
+# asprof of async-profiler: the JDK's Flight Recorder takes too few samples. Without them, work, json
+# and allocations are asked only if they are named.
 #
 # Takes root; three to fourteen minutes for each session. BAKEOFF names the program if it is built
 # already. KEEP names a folder in which the results of all sessions stay.
 #
-# usage: benches/reasons.sh axum|jackson [SESSIONS [VARIANT...]]
+# usage: benches/reasons.sh axum|jackson|go|node|python [SESSIONS [VARIANT...]]
 #
 # All variants of the kind unless some are named.
 set -euo pipefail
@@ -29,21 +32,31 @@ if [ -n "${KEEP:-}" ]; then
 fi
 cd "$(dirname "$0")/.."
 kind=${1:-} sessions=${2:-1}
+by_counters="same log calls backend" by_stacks="work json allocations" profile=short without=
+command -v perf >/dev/null || without="perf is not on the PATH"
 case $kind in
-axum) variants="same log calls backend work json" ;;
+axum) by_stacks="work json" profile=axum ;;
 jackson)
-    variants="same log calls garbage backend"
-    if command -v asprof >/dev/null; then
-        variants="$variants work json"
-    elif [ $# -lt 3 ]; then
-        echo "work and json are left out: asprof is not on the PATH" >&2
-    fi
+    by_counters="same log calls garbage backend" by_stacks="work json" profile=jackson without=
+    command -v asprof >/dev/null || without="asprof is not on the PATH"
+    ;;
+go | node) ;;
+python)
+    python3 -c 'import sys; sys.exit(sys.version_info < (3, 12))' ||
+        without="$(python3 --version) names no functions for perf, which 3.12 does"
     ;;
 *)
     sed --quiet '2,/^set /{/^#/s/^# \{0,1\}//p}' "$0" >&2
     exit 2
     ;;
 esac
+variants="$by_counters $by_stacks"
+if [ $# -ge 3 ]; then
+    variants="${*:3}"
+elif [ -n "$without" ]; then
+    echo "$by_stacks are left out, because stacks cannot be had: $without" >&2
+    variants=$by_counters
+fi
 if [ -z "${BAKEOFF:-}" ]; then
     cargo build --quiet --profile dist --package bakeoff
     BAKEOFF=$PWD/target/dist/bakeoff
@@ -58,6 +71,7 @@ expected() { # VARIANT
     calls) echo ': [0-9.]* µs in the kernel' ;;
     garbage) echo ' collecting garbage' ;;
     backend) echo ' more TCP segments sent\| more bytes received' ;;
+    allocations) echo ': by samples of stacks [0-9.]* µs in allocation' ;;
     esac
 }
 
@@ -100,14 +114,13 @@ judge() { # RESULTS VARIANT
     esac
 }
 
-[ $# -lt 3 ] || variants="${*:3}"
 found=0 asked=0
 for session in $(seq "$sessions"); do
     for variant in $variants; do
         out=${KEEP:-$folder}/$kind-$variant-$session begun=$SECONDS
-        arguments=(--profile "$kind")
+        arguments=(--profile "$profile")
         case $variant in
-        work | json) arguments=(--profile "$kind-stacks" --profile-cpu) ;;
+        work | json | allocations) arguments=(--profile "$profile-stacks" --profile-cpu) ;;
         esac
         "$BAKEOFF" run benches/reasons "${arguments[@]}" --contender "$kind" \
             --contender "$kind/$variant" --seed "$session" --out "$out" --quiet >"$out.log" 2>&1 ||

@@ -1,0 +1,3 @@
+module reasons
+
+go 1.24
