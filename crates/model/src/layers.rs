@@ -1,6 +1,7 @@
 //! Layers: the parts of a service to which its CPU time belongs, by the functions that samples of
 //! its stacks show: the kernel, parsing, JSON, the framework, its own code.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use bakeoff_base::problem::Problem;
@@ -91,11 +92,11 @@ enum Owner<'r> {
 
 /// Samples by name, with those in the kernel.
 #[derive(Default)]
-struct Counts<'s>(BTreeMap<&'s str, (u64, u64)>);
+struct Counts<'s>(BTreeMap<Cow<'s, str>, (u64, u64)>);
 
 impl<'s> Counts<'s> {
-    fn add(&mut self, name: &'s str, stack: &str, samples: u64) {
-        let (all, kernel) = self.0.entry(name).or_default();
+    fn add(&mut self, name: impl Into<Cow<'s, str>>, stack: &str, samples: u64) {
+        let (all, kernel) = self.0.entry(name.into()).or_default();
         *all += samples;
         if stack.ends_with(KERNEL) {
             *kernel += samples;
@@ -105,7 +106,7 @@ impl<'s> Counts<'s> {
     fn most_first(self) -> Vec<NamedSamples> {
         let named = self.0.into_iter();
         let named = named.map(|(name, (samples, kernel))| NamedSamples {
-            name: name.to_owned(),
+            name: name.into_owned(),
             samples,
             kernel,
         });
@@ -211,7 +212,7 @@ impl LayerRules {
     pub fn functions(&self, folded: &str, most: usize) -> Vec<NamedSamples> {
         let mut functions = Counts::default();
         for (stack, count) in stacks(folded) {
-            functions.add(without_hash(self.function_of(stack)), stack, count);
+            functions.add(name_in_source(self.function_of(stack)), stack, count);
         }
         functions.most_first_of(most)
     }
@@ -231,7 +232,7 @@ impl LayerRules {
                 let is_callers = || matches!(self.owner_of(name), Owner::Caller(_));
                 *is_shown.entry(name).or_insert_with(|| !is_callers())
             });
-            let named: BTreeSet<&str> = named.map(without_hash).collect();
+            let named: BTreeSet<Cow<'_, str>> = named.map(name_in_source).collect();
             for name in named {
                 functions.add(name, stack, count);
             }
@@ -283,14 +284,36 @@ fn is_of_c(function: &str) -> bool {
     is_copy && letters.all(|letter| letter.is_ascii_alphanumeric() || letter == b'_')
 }
 
-/// A function without the hash that Rust's compilers add, which is another one in each build.
-fn without_hash(function: &str) -> &str {
-    match function.rsplit_once("::h") {
-        Some((name, hash)) if hash.len() == 16 && hash.bytes().all(|b| b.is_ascii_hexdigit()) => {
-            name
-        }
-        _ => function,
+/// The name of a function without what differs between builds and compilers of the same source: the
+/// hash that Rust's add, the mark of the one of V8's that made it, and the path of its source, of
+/// which the file and one folder stay.
+fn name_in_source(function: &str) -> Cow<'_, str> {
+    let of_rust = function.rsplit_once("::h").filter(|(_, hash)| {
+        hash.len() == 16 && hash.bytes().all(|letter| letter.is_ascii_hexdigit())
+    });
+    if let Some((name, _)) = of_rust {
+        return name.into();
     }
+    if let Some(script) = function.strip_prefix("JS:") {
+        let script = script.trim_start_matches(['*', '+', '^', '~']);
+        let (name, place) = script.split_once(' ').unwrap_or((script, ""));
+        let name = if name.is_empty() { "(anonymous)" } else { name };
+        return format!("JS:{name} {}", end_of_path(place)).into();
+    }
+    let of_python = function.strip_prefix("py::");
+    match of_python.and_then(|rest| rest.rsplit_once(':')) {
+        Some((name, place)) => format!("py::{name}:{}", end_of_path(place)).into(),
+        None => function.into(),
+    }
+}
+
+/// A file with the folder in which it is; what is not in a folder of a file system stays.
+fn end_of_path(path: &str) -> &str {
+    if !path.starts_with('/') && !path.starts_with("file:") {
+        return path;
+    }
+    let mut slashes = path.rmatch_indices('/').map(|(at, _)| at);
+    slashes.nth(1).map_or(path, |at| &path[at + 1..])
 }
 
 /// The layer of a thread that does not serve requests.
@@ -379,6 +402,16 @@ mod tests {
                 "java;io.netty.HttpObjectDecoder.decode;java.util.HashMap.get",
                 "HTTP parsing",
             ),
+            (
+                "node;JS:*answer file:///srv/shop.mjs:1:2;JS:^log node:internal/console:377:6;\
+                 JS:*_write node:internal/streams/writable:453:16;Builtins_LoadIC",
+                "logging",
+            ),
+            (
+                "node;JS:*ClientRequest node:_http_client:134:23;\
+                 JS:^addRequest node:_http_agent:230:49;Builtins_LoadIC",
+                "database client",
+            ),
             ("web", "own code"),
         ] {
             check(&rules, stack, layer);
@@ -413,6 +446,31 @@ mod tests {
             ("_int_malloc", 4),
             ("__check_[k]", 2),
             ("__libc_write", 1),
+        ];
+        assert_eq!(found, expect);
+    }
+
+    #[test]
+    fn a_function_is_the_same_one_in_another_build_and_by_another_compiler() {
+        let folded = "node;JS:~price file:///a/x-0f/tree/shop.mjs:1:2 1\n\
+                      node;JS:^price file:///a/x-1e/tree/shop.mjs:1:2 2\n\
+                      node;JS:*price file:///a/x-1e/tree/shop.mjs:1:2 4\n\
+                      node;JS:* file:///a/x-1e/tree/shop.mjs:9:2 3\n\
+                      python3;py::price:/a/x-0f/tree/shop.py 1\n\
+                      python3;py::price:/a/x-1e/tree/shop.py 1\n\
+                      node;JS:+request node:_http_client:1:2 1\n";
+        let rules = LayerRules::built_in();
+        let (own, inclusive) = (rules.functions(folded, 9), rules.inclusive(folded, 9));
+        assert_eq!(own, inclusive);
+        let found: Vec<(&str, u64)> = own
+            .iter()
+            .map(|one| (one.name.as_str(), one.samples))
+            .collect();
+        let expect = [
+            ("JS:price tree/shop.mjs:1:2", 7),
+            ("JS:(anonymous) tree/shop.mjs:9:2", 3),
+            ("py::price:tree/shop.py", 2),
+            ("JS:request node:_http_client:1:2", 1),
         ];
         assert_eq!(found, expect);
     }
