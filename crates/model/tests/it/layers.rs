@@ -1,4 +1,4 @@
-//! Layers of whole profiles, one of each language. The files say how they were recorded.
+//! Layers of whole profiles, at least one of each language. The files say how they were recorded.
 
 use bakeoff_model::layers::LayerRules;
 
@@ -68,6 +68,20 @@ fn functions_of_an_interpreter_belong_to_what_it_interprets() {
         ("runtime", 4),
     ];
     check(include_str!("profiles/python.folded"), &expect);
+}
+
+#[test]
+fn the_client_of_python_is_neither_runtime_nor_standard_library() {
+    let expect = [
+        ("HTTP parsing", 32),
+        ("JSON", 23),
+        ("own code", 15),
+        ("allocation", 15),
+        ("database client", 6),
+        ("framework", 6),
+        ("runtime", 4),
+    ];
+    check(include_str!("profiles/python-client.folded"), &expect);
 }
 
 #[test]
