@@ -60,6 +60,18 @@ pub struct Reason {
     pub difference: Difference,
 }
 
+impl Reason {
+    /// The same from the side of the other contender.
+    fn inverse(self) -> Self {
+        Self {
+            dearer: self.cheaper,
+            cheaper: self.dearer,
+            difference: inverse(self.difference),
+            ..self
+        }
+    }
+}
+
 /// The role of an amount in the explanation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CostKind {
@@ -362,7 +374,7 @@ fn of_pair(
     let both = samples.iter().zip(differences);
     let mut all = both.map(|((taken, first, second), difference)| {
         let (dearer, cheaper, difference) = match is_swapped {
-            true => (second, first, inverse(difference)),
+            true => (second, first, inverse(*difference)),
             false => (first, second, *difference),
         };
         Reason {
@@ -401,11 +413,11 @@ fn of_pair(
     })
 }
 
-fn inverse(difference: &Difference) -> Difference {
-    let mut inverse = *difference;
-    inverse.estimate.point = -difference.estimate.point;
-    if let Some(ends) = &mut inverse.estimate.interval {
+fn inverse(mut difference: Difference) -> Difference {
+    let estimate = &mut difference.estimate;
+    estimate.point = -estimate.point;
+    if let Some(ends) = &mut estimate.interval {
         (ends.low, ends.high) = (-ends.high, -ends.low);
     }
-    inverse
+    difference
 }

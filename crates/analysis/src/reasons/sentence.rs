@@ -47,9 +47,10 @@ impl Reasons {
     /// differs significantly.
     #[must_use]
     pub fn sentence(&self) -> Option<String> {
-        let counts = match enumerated(&self.counted()) {
+        let (who, counts) = self.counted();
+        let counts = match enumerated(&counts) {
             counts if counts.is_empty() => counts,
-            counts => format!(" For each request {} has {counts}.", self.dearer),
+            counts => format!(" For each request {who} has {counts}."),
         };
         if !self.total.difference.is_significant() {
             return self.without_total(&counts);
@@ -90,11 +91,12 @@ impl Reasons {
     /// Returns the sentence where only parts of the CPU per request differ significantly, or
     /// counts.
     fn without_total(&self, counts: &str) -> Option<String> {
-        let hidden = enumerated(&self.hidden());
+        let (who, hidden) = self.hidden();
+        let hidden = enumerated(&hidden);
         let but = match (hidden.is_empty(), counts.is_empty()) {
             (true, true) => return None,
             (true, false) => "other things do".to_owned(),
-            (false, _) => format!("parts of it do: {} needs {hidden}", self.dearer),
+            (false, _) => format!("parts of it do: {who} needs {hidden}"),
         };
         let Self {
             dearer,
@@ -108,21 +110,38 @@ impl Reasons {
         ))
     }
 
-    /// Returns the significant parts of a difference that is not significant itself:
-    /// `1.8 µs more collecting garbage (95 %: 1.5–2.2, 5 sets)`.
-    fn hidden(&self) -> Vec<String> {
+    /// Returns the significant parts of a difference that is not significant itself, and whose they
+    /// are: `1.8 µs more collecting garbage (95 %: 1.5–2.2, 5 sets)`.
+    fn hidden(&self) -> (&str, Vec<String>) {
         let least = RELEVANT_OF_TOTAL * self.total.cheaper;
         let differ = self.parts.iter().filter(|part| {
             part.difference.is_significant() && part.difference.estimate.point.abs() >= least
         });
-        let texts = differ.map(|part| {
+        let (who, differ) = self.told(differ);
+        let texts = differ.iter().map(|part| {
             let estimate = part.difference.estimate;
             let more = if estimate.point < 0.0 { "less" } else { "more" };
             let size = significant(estimate.point.abs());
             let interval = self.worth(&estimate);
             format!("{size} µs {more} {} ({interval})", part.words)
         });
-        texts.collect()
+        (who, texts.collect())
+    }
+
+    /// Returns amounts that differ from the side of one contender, with its name: the dearer one,
+    /// or, where neither is, because the total does not differ significantly, the one that has more
+    /// of the first amount.
+    fn told<'r>(&self, differ: impl Iterator<Item = &'r Reason>) -> (&str, Vec<Reason>) {
+        let differ: Vec<Reason> = differ.cloned().collect();
+        let has_less = |first: &Reason| first.difference.estimate.point < 0.0;
+        let is_dearer = self.total.difference.is_significant();
+        match !is_dearer && differ.first().is_some_and(has_less) {
+            true => (
+                &self.cheaper,
+                differ.into_iter().map(Reason::inverse).collect(),
+            ),
+            false => (&self.dearer, differ),
+        }
     }
 
     /// `95 %: 28–34, 5 sets`.
@@ -184,13 +203,15 @@ impl Reasons {
         why
     }
 
-    /// Returns other differences in words: `2 more TCP segments sent (3 against 1)`.
-    fn counted(&self) -> Vec<String> {
+    /// Returns other differences in words, and whose they are:
+    /// `2 more TCP segments sent (3 against 1)`.
+    fn counted(&self) -> (&str, Vec<String>) {
         let differ = self.counts.iter().filter(|one| {
             let size = one.difference.estimate.point.abs();
             one.difference.is_significant() && size >= one.floor && one.relative() >= RELEVANT
         });
-        let texts = differ.take(COUNTS_MAX).map(|one| {
+        let (who, differ) = self.told(differ.take(COUNTS_MAX));
+        let texts = differ.iter().map(|one| {
             let size = one.difference.estimate.point;
             let direction = if size < 0.0 { "fewer" } else { "more" };
             format!(
@@ -201,7 +222,7 @@ impl Reasons {
                 significant(one.cheaper)
             )
         });
-        texts.collect()
+        (who, texts.collect())
     }
 
     /// All reasons in the order of tables: the total, its parts, then the counts.

@@ -20,13 +20,19 @@ struct Extra {
     sent_bytes: u64,
     /// CPU that its own code takes in the first run alone.
     noise_ns: u64,
+    /// The same of the other contender.
+    noise_of_plain_ns: u64,
 }
 
 /// Five runs of two services that use as much CPU, the second one besides what is given.
 fn results(extra: Extra) -> Results {
     let mut runs = Vec::new();
+    let plain = Extra {
+        noise_ns: extra.noise_of_plain_ns,
+        ..Extra::default()
+    };
     for repetition in 1..=5 {
-        for (name, extra) in [("plain", Extra::default()), ("dear", extra)] {
+        for (name, extra) in [("plain", plain), ("dear", extra)] {
             let one = contender(name, 5000.0, 100.0);
             let mut records = run("city-get", &one, repetition, runs.len());
             take(&mut records, extra);
@@ -161,6 +167,30 @@ fn a_part_is_found_that_a_scattered_total_hides() {
     check(
         counted,
         &[", but other things do. For each request dear has 1.00 more log lines"],
+    );
+}
+
+#[test]
+fn where_totals_are_alike_the_one_that_has_more_is_named() {
+    let extra = Extra {
+        log_lines: 1,
+        noise_of_plain_ns: 60_000,
+        ..Extra::default()
+    };
+    check(
+        extra,
+        &[
+            "The CPU per request of plain and dear does not differ significantly at ",
+            "For each request dear has 1.00 more log lines (2.00 against 1.00).",
+        ],
+    );
+    let collecting = Extra {
+        collector_ns: 5_000,
+        ..extra
+    };
+    check(
+        collecting,
+        &[", but parts of it do: dear needs 5.00 µs more collecting garbage (95 %: "],
     );
 }
 
