@@ -181,8 +181,8 @@ impl Plan {
         }
     }
 
-    /// The least duration: every contender starts at once and is warm as soon as may be, and a pilot
-    /// asks for no more.
+    /// The least duration: every contender starts at once and is warm as soon as may be, and a
+    /// pilot asks for no more.
     #[must_use]
     pub fn shortest(&self) -> Duration {
         self.certain().map(PlannedRun::shortest).sum()

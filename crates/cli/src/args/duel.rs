@@ -57,7 +57,7 @@ pub(crate) struct DuelArgs {
     /// `compose.yaml` or `docker-compose.yml` in this folder when absent.
     #[arg(long, value_name = "FILE")]
     pub(crate) compose: Option<PathBuf>,
-    /// The longest time for all repetitions, of which three are made in any case.
+    /// The longest time for all repetitions; refused if the least number cannot be made in it.
     ///
     /// Repetitions, each with fresh processes, follow each other until every pair is significantly
     /// different or equivalent within 3 %, or this time is over.

@@ -164,7 +164,7 @@ impl<'a, 'w> Search<'a, 'w> {
 
     /// Plays a duel of two commits. Returns the sample of each.
     async fn duel_of(&mut self, earlier: usize, later: usize) -> anyhow::Result<(Sample, Sample)> {
-        let runs = DuelRuns::Within(DUEL_WITHIN.min(self.order.within));
+        let runs = DuelRuns::Within(DUEL_WITHIN);
         let mut samples = match self.play(&[earlier, later], runs).await {
             Ok(samples) => samples,
             Err(Unprepared::Order(error) | Unprepared::Services(error)) => return Err(error),
