@@ -227,8 +227,8 @@ fn row(case: &CaseData<'_>, slos: &[Slo]) -> Option<CapacityRow> {
         .filter_map(|run| of_run(run, slos))
         .collect();
     let blocks: Vec<(u32, f64)> = runs.iter().map(|run| run.block).collect();
-    let logs = blocks.iter().map(|(_, rate)| rate.ln()).collect();
-    let mut rate = exponential(&Sample::new(logs)?.estimate(CONFIDENCE));
+    let rates = blocks.iter().map(|(_, rate)| *rate).collect();
+    let mut rate = Sample::new(rates)?.geometric(CONFIDENCE)?;
     if let [only] = runs.as_slice() {
         rate.interval = only.own;
     }
@@ -312,17 +312,6 @@ fn confirmed<'p>(trials: impl Iterator<Item = &'p TrialRecord>, slos: &[Slo]) ->
 fn geometric_mean(values: &[f64]) -> Option<f64> {
     let logs: f64 = values.iter().map(|value| value.ln()).sum();
     (!values.is_empty()).then(|| (logs / count(values.len())).exp())
-}
-
-fn exponential(logs: &Estimate) -> Estimate {
-    Estimate {
-        point: logs.point.exp(),
-        interval: logs.interval.map(|ends| Interval {
-            low: ends.low.exp(),
-            high: ends.high.exp(),
-        }),
-        runs: logs.runs,
-    }
 }
 
 /// Highest mean first, with ranks and what the highest is compared with. All pairs of the table

@@ -26,13 +26,19 @@ pub fn mib(bytes: u64) -> f64 {
     as_f64(bytes) / MIB
 }
 
-/// Half of the interval as a share of the point, `±2.1%`; empty without an interval.
+/// From this share on, a spread is a factor: `±126%` would reach below nothing.
+const FACTOR_FROM: f64 = 0.5;
+
+/// Half of the interval as a share of the point, `±2.1%`, or by which factor it reaches to both
+/// sides, `×/÷2.3`; empty without an interval.
 pub fn spread(estimate: &Estimate) -> String {
-    let Some(share) = estimate.relative_half_width() else {
+    let (Some(share), Some(ends)) = (estimate.relative_half_width(), estimate.interval) else {
         return String::new();
     };
     let percent = share * 100.0;
-    if percent >= 9.95 {
+    if share >= FACTOR_FROM && ends.low > 0.0 {
+        format!("×/÷{}", significant((ends.high / ends.low).sqrt()))
+    } else if percent >= 9.95 {
         format!("±{percent:.0}%")
     } else {
         format!("±{percent:.1}%")
@@ -85,7 +91,26 @@ pub fn enumerated(items: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::change_text;
+    use bakeoff_stats::{Estimate, Interval};
+
+    use super::{change_text, spread};
+
+    #[test]
+    fn a_wide_spread_is_a_factor() {
+        for (low, high, text) in [
+            (98.0, 102.0, "±2.0%"),
+            (87.0, 115.0, "±14%"),
+            (40.0, 250.0, "×/÷2.50"),
+            (-20.0, 220.0, "±120%"),
+        ] {
+            let estimate = Estimate {
+                point: 100.0,
+                interval: Some(Interval { low, high }),
+                runs: 3,
+            };
+            assert_eq!(spread(&estimate), text);
+        }
+    }
 
     #[test]
     fn changes_have_a_sign() {

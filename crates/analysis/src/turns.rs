@@ -94,11 +94,8 @@ impl Spread {
 impl SetRatio {
     /// Of the logarithms of the ratio in each block; `None` of nothing.
     fn of(repetition: u32, logs: &[f64]) -> Option<Self> {
-        let mut ratio = Sample::new(logs.to_vec())?.estimate(CONFIDENCE);
-        ratio.point = ratio.point.exp();
-        if let Some(interval) = &mut ratio.interval {
-            (interval.low, interval.high) = (interval.low.exp(), interval.high.exp());
-        }
+        let ratios = logs.iter().map(|log| log.exp()).collect();
+        let ratio = Sample::new(ratios)?.geometric(CONFIDENCE)?;
         Some(Self { repetition, ratio })
     }
 

@@ -81,7 +81,7 @@ impl LogRatio {
     #[must_use]
     pub fn of(first: &Sample, second: &Sample) -> Option<Self> {
         let pairs = set_pairs(first, second)?;
-        Self::of_values(first, second, &pairs, &logs(first)?, &logs(second)?)
+        Self::of_values(first, second, &pairs, &first.logs()?, &second.logs()?)
     }
 
     /// Compares what the values of both samples were turned into, by their blocks and sittings.
@@ -248,7 +248,7 @@ pub fn log_ratios(first: &Sample, second: &Sample) -> SetPairs {
 
 /// The log ratios of the blocks that both have; `None` where a value is not positive.
 pub(crate) fn set_pairs(first: &Sample, second: &Sample) -> Option<SetPairs> {
-    logs(first).and(logs(second))?;
+    first.logs().and(second.logs())?;
     Some(SetPairs::of(first, second, &f64::ln))
 }
 
@@ -261,13 +261,6 @@ fn by_sitting(first: &Sample, second: &Sample, differences: &[f64]) -> Vec<Vec<f
         own.push(*difference);
     }
     sittings.into_values().collect()
-}
-
-/// The logarithms; `None` when there is a value that is not positive.
-pub(crate) fn logs(sample: &Sample) -> Option<Vec<f64>> {
-    let values = sample.values().iter();
-    let positive = values.clone().all(|value| *value > 0.0);
-    positive.then(|| values.map(|value| value.ln()).collect())
 }
 
 fn are_sets(first: &Sample, second: &Sample) -> bool {

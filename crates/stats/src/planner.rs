@@ -7,7 +7,7 @@
 use bakeoff_base::number::length_as_f64 as count;
 
 use crate::distribution::chi_squared_quantile;
-use crate::log_ratio::{PAIRED_BLOCKS_MIN, logs};
+use crate::log_ratio::PAIRED_BLOCKS_MIN;
 use crate::power::{Exactness, POWER, Threshold};
 use crate::sample::{Sample, variance};
 
@@ -57,7 +57,7 @@ impl PilotPair {
     #[must_use]
     pub fn of(first: &Sample, second: &Sample) -> Self {
         let common = first.common_blocks(second);
-        let Some((a, b)) = logs(first).zip(logs(second)) else {
+        let Some((a, b)) = first.logs().zip(second.logs()) else {
             return Self::Unknown;
         };
         let differences: Vec<f64> = common.iter().map(|(i, j)| a[*i] - b[*j]).collect();

@@ -58,6 +58,10 @@ impl Interval {
     pub fn contains(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }
+
+    fn is_finite(&self) -> bool {
+        self.low.is_finite() && self.high.is_finite()
+    }
 }
 
 impl Estimate {
@@ -88,6 +92,12 @@ pub(crate) fn variance(values: &[f64]) -> Option<f64> {
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
     let variance = squares / count(values.len() - 1);
     variance.is_finite().then_some(variance)
+}
+
+/// How far Student's interval of the mean reaches to each side; `None` for fewer than two values.
+fn student_reach(values: &[f64], confidence: f64) -> Option<f64> {
+    let (error, runs) = (variance(values)?.sqrt(), count(values.len()));
+    Some(student_quantile(0.5 + confidence / 2.0, runs - 1.0) * error / runs.sqrt())
 }
 
 impl Sample {
@@ -389,24 +399,51 @@ impl Sample {
     }
 
     /// The mean with Student's interval at `confidence` (0.95 = 95 %); no interval for one run.
+    ///
+    /// Where every value is positive, the interval is that of the logarithms and reaches from the
+    /// mean by equal factors: noise is a share of the level, and less than nothing cannot be.
     #[must_use]
     pub fn estimate(&self, confidence: f64) -> Estimate {
         let runs = self.values.len();
         let point = self.mean();
-        let interval = self.deviation().map(|deviation| {
-            let reach = student_quantile(0.5 + confidence / 2.0, count(runs - 1)) * deviation
-                / count(runs).sqrt();
-            Interval {
+        let interval = match self.logs() {
+            Some(logs) => student_reach(&logs, confidence).map(|reach| Interval {
+                low: point * (-reach).exp(),
+                high: point * reach.exp(),
+            }),
+            None => student_reach(&self.values, confidence).map(|reach| Interval {
                 low: point - reach,
                 high: point + reach,
-            }
-        });
-        let interval = interval.filter(|ends| ends.low.is_finite() && ends.high.is_finite());
+            }),
+        };
         Estimate {
             point,
-            interval,
+            interval: interval.filter(Interval::is_finite),
             runs,
         }
+    }
+
+    /// The geometric mean with Student's interval of the logarithms; `None` where a value is not
+    /// positive.
+    #[must_use]
+    pub fn geometric(&self, confidence: f64) -> Option<Estimate> {
+        let logs = self.logs()?;
+        let middle = mean(&logs);
+        let interval = student_reach(&logs, confidence).map(|reach| Interval {
+            low: (middle - reach).exp(),
+            high: (middle + reach).exp(),
+        });
+        Some(Estimate {
+            point: middle.exp(),
+            interval: interval.filter(Interval::is_finite),
+            runs: logs.len(),
+        })
+    }
+
+    /// The logarithms; `None` where a value is not positive.
+    pub(crate) fn logs(&self) -> Option<Vec<f64>> {
+        let positive = self.values.iter().all(|value| *value > 0.0);
+        positive.then(|| self.values.iter().map(|value| value.ln()).collect())
     }
 }
 

@@ -140,7 +140,7 @@ fn markdown_is_the_answer() {
          synthetic-rocket-0.4\\[WORKERS=16\\] (95 %: 1.60–1.64, 4 runs): faster; with 0.65 times \
          the CPU per request at 64 connections\n",
         "Latencies, CPU per request and memory: all at 64 connections, a dash ",
-        "| 1= | synthetic-axum | 9868 | 9670–10066 | 256 | ",
+        "| 1= | synthetic-axum | 9868 | 9672–10068 | 256 | ",
         "| 6 | synthetic-http4k-3/apache-4 | 2821 | 2795–2848 | 256 | 75.8 | 640 | 170 | 2.60 | \
          0 | 2/2 | 3/4 |\n",
         "- **synthetic-rocket-0.4\\[WORKERS=8\\]**: check get/Plzeň in Czech failed: $.name: \
