@@ -5,14 +5,13 @@ use bakeoff_model::capacity::{Capacity, CapacityRecord, Purpose, TrialOutcome, T
 use bakeoff_model::record::Results;
 use bakeoff_model::slo::Slo;
 use bakeoff_stats::{
-    Better, Comparison, Criteria, Estimate, Interval, Pairs, Sample, Tie, Verdict,
+    Better, Comparison, Criteria, Estimate, Interval, Pairs, Sample, Tie, Verdict, over_processes,
 };
 
 use super::benchmark::{self, BenchmarkData, CaseData, RunData, StepData};
 use super::checks::CheckTable;
 use super::comparison::{self, Conclusion, detail};
 use super::failures::{self, FailedRun, Unranked};
-use super::metric::CONFIDENCE;
 use super::row;
 use crate::number::{count, counted, ratio_text, significant};
 
@@ -227,11 +226,12 @@ fn row(case: &CaseData<'_>, slos: &[Slo]) -> Option<CapacityRow> {
         .filter_map(|run| of_run(run, slos))
         .collect();
     let blocks: Vec<(u32, f64)> = runs.iter().map(|run| run.block).collect();
-    let rates = blocks.iter().map(|(_, rate)| *rate).collect();
-    let mut rate = Sample::new(rates)?.geometric(CONFIDENCE)?;
-    if let [only] = runs.as_slice() {
-        rate.interval = only.own;
-    }
+    let own = runs.iter().map(|run| Estimate {
+        point: run.block.1,
+        interval: run.own,
+        runs: 1,
+    });
+    let rate = over_processes(&own.collect::<Vec<Estimate>>())?;
     let lasts: Option<Vec<f64>> = runs.iter().map(|run| run.last_before_failure).collect();
     let cpu: Option<Vec<f64>> = runs.iter().map(|run| run.cpu_us).collect();
     let throttled: Option<Vec<f64>> = runs.iter().map(|run| run.throttled).collect();

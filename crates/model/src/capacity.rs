@@ -67,7 +67,7 @@ impl Capacity {
     /// How far the interval of a search may reach, unless the benchmark says another share.
     pub const WITHIN: f64 = 0.03;
     /// How many trials' time a rate is held to confirm it.
-    const CONFIRMATION_TRIALS: u32 = 4;
+    const CONFIRMATION_TRIALS: u32 = 2;
 
     /// The closed load before the search, which sets where it starts.
     #[must_use]
@@ -112,14 +112,25 @@ impl Capacity {
         rate_per_s / (1.0 + self.within)
     }
 
-    /// How long a run's trials take at most: one of the `repetition`, from 1.
+    /// Trials of a search at most that begins where former runs found the capacity, if it finds it
+    /// near there.
+    #[must_use]
+    pub fn trials_near(&self) -> u32 {
+        self.trials_at_most.div_ceil(2)
+    }
+
+    /// How long a run's trials take at most, if its process is like the former ones: one of the
+    /// `repetition`, from 1.
     #[must_use]
     pub fn longest(&self, repetition: u32) -> Duration {
-        let confirmations = match repetition {
-            0 | 1 => 0,
-            _ => u32::try_from(self.slos.len()).unwrap_or(u32::MAX),
+        let (confirmations, trials) = match repetition {
+            0 | 1 => (0, self.trials_at_most),
+            _ => {
+                let slos = u32::try_from(self.slos.len()).unwrap_or(u32::MAX);
+                (slos, self.trials_near())
+            }
         };
-        let search = self.trial.saturating_mul(self.trials_at_most);
+        let search = self.trial.saturating_mul(trials);
         search.saturating_add(self.confirmation().saturating_mul(confirmations))
     }
 }

@@ -67,7 +67,10 @@ impl Measured {
 /// The search of one process.
 #[derive(Debug)]
 pub struct CapacitySearch {
-    enough: Enough,
+    /// How far the interval of a search may reach, as a share.
+    within: f64,
+    /// Trials at most, over all objectives; and where the capacity is near that of former runs.
+    trials_at_most: [usize; 2],
     /// One for each objective.
     tracks: Vec<Track>,
     /// Steps before the first trial.
@@ -85,6 +88,8 @@ pub struct CapacitySearch {
 struct Track {
     slo: Slo,
     search: Search,
+    /// Former runs found a capacity.
+    has_former: bool,
     /// Disturbed trials since the last one that counts, and what disturbed the last of them.
     disturbed: u32,
     disturbance: Option<String>,
@@ -92,11 +97,16 @@ struct Track {
 
 impl CapacitySearch {
     /// A search that starts after this number of `steps`, the last of which was closed load and got
-    /// `closed_per_s`.
+    /// `closed_per_s`; at the rate `to_confirm` of each objective that has one.
     ///
     /// # Errors
     /// The closed load got nothing, or nothing that the stated rates have room for: a sentence.
-    pub fn new(capacity: &Capacity, steps: usize, closed_per_s: f64) -> Result<Self, Problem> {
+    pub fn new(
+        capacity: &Capacity,
+        steps: usize,
+        closed_per_s: f64,
+        to_confirm: &[(Slo, f64)],
+    ) -> Result<Self, Problem> {
         if closed_per_s <= 0.0 {
             return Err("no request of the closed load before the search succeeded".into());
         }
@@ -104,23 +114,29 @@ impl CapacitySearch {
             from: closed_per_s * RANGE.0,
             to: closed_per_s * RANGE.1,
         });
-        let start = (closed_per_s * START).max(rates.from).min(rates.to);
         let track = |slo: &Slo| -> Result<Track, Problem> {
+            let former = to_confirm.iter().find(|(of, _)| of == slo);
+            let start = former.map_or(closed_per_s * START, |(_, rate)| *rate);
+            let start = start.max(rates.from).min(rates.to);
             let search = Search::new(rates.from, rates.to, start);
             let why = || format!("nothing lies between {}/s and {}/s", rates.from, rates.to);
+            let search = search.ok_or_else(why)?;
             Ok(Track {
                 slo: slo.clone(),
-                search: search.ok_or_else(why)?,
+                search: match former {
+                    Some(_) => search.near(),
+                    None => search,
+                },
+                has_former: former.is_some(),
                 disturbed: 0,
                 disturbance: None,
             })
         };
         let tracks: Result<Vec<Track>, Problem> = capacity.slos.iter().map(track).collect();
         Ok(Self {
-            enough: Enough {
-                within: capacity.within,
-                trials_at_most: usize::try_from(capacity.trials_at_most).unwrap_or(usize::MAX),
-            },
+            within: capacity.within,
+            trials_at_most: [capacity.trials_at_most, capacity.trials_near()]
+                .map(|trials| usize::try_from(trials).unwrap_or(usize::MAX)),
             tracks: tracks?,
             steps,
             trials: 0,
@@ -164,15 +180,23 @@ impl CapacitySearch {
         }
     }
 
-    /// Takes a trial that held what former runs found for an objective.
+    /// Takes a trial that held what former runs found for an objective, the first of its search.
     pub fn confirm(&mut self, slo: &Slo, rate_per_s: f64, measured: &Measured) -> TrialRecord {
         let step = self.next_step();
         self.trials += 1;
+        let track = self.tracks.iter_mut().find(|track| track.slo == *slo);
+        let verdict = match track {
+            Some(track) => track.take(rate_per_s, measured),
+            None => measured.verdict(slo),
+        };
         TrialRecord {
             step,
             purpose: Purpose::Confirmation,
             rate_per_s,
-            verdicts: vec![measured.verdict(slo)],
+            verdicts: vec![TrialVerdict {
+                capacity: None,
+                ..verdict
+            }],
         }
     }
 
@@ -201,18 +225,32 @@ impl CapacitySearch {
         if track.disturbed >= DISTURBED_MAX {
             return Some(SearchEnd::Disturbed);
         }
-        let ended = track.search.ended(&self.enough).map(|ended| match ended {
+        // A process that is not like the former ones is searched for as long as any.
+        let [trials, trials_near] = self.trials_at_most;
+        let is_near = track.has_former && track.steps_to_a_change() <= trials_near / 2;
+        let enough = Enough {
+            within: self.within,
+            trials_at_most: if is_near { trials_near } else { trials },
+        };
+        let ended = track.search.ended(&enough).map(|ended| match ended {
             StopReason::Narrow => SearchEnd::Narrow,
             StopReason::OutOfTrials => SearchEnd::OutOfTrials,
             StopReason::AboveRange => SearchEnd::AboveRange,
             StopReason::BelowRange => SearchEnd::BelowRange,
         });
-        let is_out = self.searched >= self.enough.trials_at_most;
+        let is_out = self.searched >= enough.trials_at_most;
         ended.or(is_out.then_some(SearchEnd::OutOfTrials))
     }
 }
 
 impl Track {
+    /// The number of trials before the first one with another outcome than theirs.
+    fn steps_to_a_change(&self) -> usize {
+        let trials = self.search.trials();
+        let like_first = |trial: &&Trial| trials[0].met == trial.met;
+        trials.iter().take_while(like_first).count()
+    }
+
     fn take(&mut self, rate: f64, measured: &Measured) -> TrialVerdict {
         let mut verdict = measured.verdict(&self.slo);
         match verdict.outcome {
@@ -287,7 +325,7 @@ mod tests {
     #[test]
     fn each_objective_has_a_capacity_of_its_own() {
         let asked = capacity(&["p99 <= 10ms", "p99 <= 4ms", "p99 <= 1us"]);
-        let mut search = CapacitySearch::new(&asked, 3, 2000.0).unwrap();
+        let mut search = CapacitySearch::new(&asked, 3, 2000.0, &[]).unwrap();
         let mut trials = 0;
         while let Some(rate) = search.next_rate() {
             assert_eq!(search.next_step(), 3 + trials);
@@ -311,9 +349,33 @@ mod tests {
     }
 
     #[test]
+    fn a_search_begins_where_former_runs_ended() {
+        let asked = capacity(&["p99 <= 10ms"]);
+        let slo = asked.slos[0].clone();
+        // As it was, a little faster and slower, and not at all as it was.
+        for (former, trials) in [(1000.0, 10), (900.0, 10), (1100.0, 10), (30.0, 20)] {
+            let rate = asked.to_confirm(former);
+            let to_confirm = [(slo.clone(), rate)];
+            let mut search = CapacitySearch::new(&asked, 1, 2500.0, &to_confirm).unwrap();
+            search.confirm(&slo, rate, &measured(rate, None));
+            while let Some(rate) = search.next_rate() {
+                search.take(rate, &measured(rate, None));
+            }
+            let found = &search.found()[0];
+            let range = found.capacity.unwrap();
+            assert!((range.rate_per_s / 1000.0 - 1.0).abs() < 0.03, "{found:?}");
+            assert!(found.trials <= trials, "{former}: {found:?}");
+        }
+        // A disturbed confirmation says nothing: the search begins there all the same.
+        let mut search = CapacitySearch::new(&asked, 1, 2500.0, &[(slo.clone(), 990.0)]).unwrap();
+        search.confirm(&slo, 2000.0, &measured(2000.0, Some("host-bound: steal")));
+        assert!((search.next_rate().unwrap() - 990.0).abs() < 1e-6);
+    }
+
+    #[test]
     fn what_disturbs_a_trial_is_not_the_services_failure() {
         let asked = capacity(&["p99 <= 10ms"]);
-        let mut search = CapacitySearch::new(&asked, 1, 2500.0).unwrap();
+        let mut search = CapacitySearch::new(&asked, 1, 2500.0, &[]).unwrap();
         let first = search.next_rate().unwrap();
         let record = search.take(first, &measured(first, Some("host-bound: steal")));
         assert_eq!(record.verdicts[0].outcome, TrialOutcome::Disturbed);
@@ -335,7 +397,7 @@ mod tests {
 
     #[test]
     fn nothing_served_is_nothing_to_begin_with() {
-        let why = CapacitySearch::new(&capacity(&["p99 <= 10ms"]), 1, 0.0).unwrap_err();
+        let why = CapacitySearch::new(&capacity(&["p99 <= 10ms"]), 1, 0.0, &[]).unwrap_err();
         assert!(
             why.message().contains("no request of the closed load"),
             "{why}"

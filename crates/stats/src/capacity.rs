@@ -16,7 +16,7 @@ use std::f64::consts::LN_2;
 
 use bakeoff_base::number::length_as_f64;
 
-use crate::sample::{Estimate, Interval};
+use crate::sample::{Estimate, Interval, Sample};
 
 /// Chance that a trial is missed however low its rate: a stall of the host, a pause.
 const MISSED_ANYHOW: f64 = 0.03;
@@ -33,6 +33,11 @@ const TRIALS_MIN: usize = 6;
 const ROUGHLY: f64 = 0.03;
 /// The rates that are then tried, in turn.
 const BELOW_AND_ABOVE: [f64; 2] = [0.1, 0.9];
+/// How much higher or lower the second trial of a search is that starts near the capacity, as a
+/// logarithm.
+const NEAR: f64 = 0.1;
+/// Of intervals, those of searches too.
+const CONFIDENCE: f64 = 0.95;
 /// How often the lowest rate has to be missed until the capacity is below it.
 const LOWEST_MISSED: usize = 2;
 
@@ -42,6 +47,8 @@ pub struct Search {
     from_log: f64,
     to_log: f64,
     start_log: f64,
+    /// How much higher or lower the second trial is.
+    step_log: f64,
     /// For each capacity, from the lowest, and each spread: logarithm of its posterior density,
     /// up to a constant.
     density_log: Vec<[f64; SPREADS.len()]>,
@@ -99,10 +106,22 @@ impl Search {
             from_log,
             to_log,
             start_log: start.ln(),
+            step_log: LN_2,
             weights: vec![1.0; density_log.len()],
             density_log,
             trials: Vec::new(),
         })
+    }
+
+    /// The same search where `start` is near the capacity, because other processes of the service
+    /// had it there. Nothing is taken for more likely because of them: each process is a separate
+    /// observation.
+    #[must_use]
+    pub fn near(self) -> Self {
+        Self {
+            step_log: NEAR,
+            ..self
+        }
     }
 
     /// The trials so far, in order.
@@ -115,21 +134,27 @@ impl Search {
     ///
     /// Until there is one of each kind, from the start: twice as fast as the last one that was met,
     /// a half, an eighth, a 128th of the start where it was missed. So that services are not
-    /// flooded in the search for what they bear. After that the median, and when that is roughly
-    /// known, in turn below and above it.
+    /// flooded in the search for what they bear. Near the capacity by a tenth, and in growing steps
+    /// both ways. After that the median, and when that is roughly known, in turn below and above
+    /// it.
     #[must_use]
     pub fn next_rate(&self) -> f64 {
         let met = self.trials.iter().filter(|trial| trial.met).count();
         let log = match (self.trials.last(), met, self.trials.len() - met) {
             (None, ..) => self.start_log,
-            (Some(last), _, 0) => last.rate.ln() + LN_2,
-            (Some(last), 0, missed) => last.rate.ln() - LN_2 * length_as_f64(missed - 1).exp2(),
+            (Some(last), met, 0) => last.rate.ln() + LN_2.min(self.step_log_after(met)),
+            (Some(last), 0, missed) => last.rate.ln() - self.step_log_after(missed),
             _ if self.quantile_log(0.75) - self.quantile_log(0.25) > ROUGHLY => {
                 self.quantile_log(0.5)
             }
             _ => self.quantile_log(BELOW_AND_ABOVE[self.trials.len() % 2]),
         };
         log.clamp(self.from_log, self.to_log).exp()
+    }
+
+    /// The next step where this number of trials had the same outcome.
+    fn step_log_after(&self, trials: usize) -> f64 {
+        self.step_log * length_as_f64(trials - 1).exp2()
     }
 
     /// Adds the outcome of a trial.
@@ -221,6 +246,30 @@ impl Search {
     }
 }
 
+/// The capacity over fresh processes, by what the search of each of them found: the geometric mean
+/// with Student's 95 % interval of the logarithms. It is never narrower than the intervals of the
+/// searches leave it, because processes that agree by luck do not show their noise. The interval
+/// of a single process is that of its search. `None` without any process.
+#[must_use]
+pub fn over_processes(found: &[Estimate]) -> Option<Estimate> {
+    if let [only] = found {
+        return Some(*only);
+    }
+    let rates = found.iter().map(|one| one.point).collect();
+    let over = Sample::new(rates)?.geometric(CONFIDENCE)?;
+    let reaches = found.iter().filter_map(|one| {
+        let ends = one.interval?;
+        Some((ends.high / ends.low).ln() / 2.0)
+    });
+    let squares: f64 = reaches.map(|reach| reach.powi(2)).sum();
+    let least = squares.sqrt() / length_as_f64(found.len());
+    let interval = over.interval.map(|ends| Interval {
+        low: ends.low.min(over.point * (-least).exp()),
+        high: ends.high.max(over.point * least.exp()),
+    });
+    Some(Estimate { interval, ..over })
+}
+
 /// Chance that a trial is met that lies this number of spreads above the capacity.
 fn met_chance(distance: f64) -> f64 {
     let curve = 1.0 / (1.0 + distance.exp());
@@ -229,7 +278,8 @@ fn met_chance(distance: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Enough, Search, StopReason, Trial};
+    use super::{Enough, Search, StopReason, Trial, over_processes};
+    use crate::sample::{Estimate, Interval};
 
     const ENOUGH: Enough = Enough {
         within: 0.03,
@@ -293,6 +343,56 @@ mod tests {
         assert_eq!(search.last_before_failure(), None);
         let rates: Vec<f64> = search.trials().iter().map(|trial| trial.rate).collect();
         assert!(rates.len() <= 6, "{rates:?}");
+    }
+
+    #[test]
+    fn a_search_near_the_capacity_needs_few_trials() {
+        for capacity in [300.0, 450.0, 480.0, 500.0, 530.0, 800.0] {
+            let mut search = Search::new(1.0, 4000.0, 500.0).unwrap().near();
+            for _ in 0..6 {
+                let rate = search.next_rate();
+                let met = rate <= capacity;
+                search.add(Trial { rate, met });
+            }
+            let found = search.capacity();
+            assert!(
+                (found.point / capacity - 1.0).abs() < 0.05,
+                "{capacity}: {found:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn processes_are_one_sample_of_logarithms() {
+        let of = |point: f64, share: f64| Estimate {
+            point,
+            interval: Some(Interval {
+                low: point / share,
+                high: point * share,
+            }),
+            runs: 1,
+        };
+        assert_eq!(over_processes(&[]), None);
+        assert_eq!(over_processes(&[of(7.0, 2.0)]), Some(of(7.0, 2.0)));
+        // SciPy: exp(t.interval(0.95, 2, mean(x), sem(x))) of x = log([80, 100, 125]).
+        let found = over_processes(&[of(80.0, 1.01), of(100.0, 1.01), of(125.0, 1.01)]).unwrap();
+        let ends = found.interval.unwrap();
+        assert_eq!(found.runs, 3);
+        let near = |value: f64, expect: f64| (value / expect - 1.0).abs() < 1e-6;
+        assert!(near(found.point, 100.0), "{found:?}");
+        assert!(
+            near(ends.high, 174.075_567) && near(ends.low, 57.446_316),
+            "{ends:?}"
+        );
+        // Equal ones: 4 searches halve the interval of one.
+        let ends = over_processes(&[of(100.0, 1.21); 4])
+            .unwrap()
+            .interval
+            .unwrap();
+        assert!(
+            near(ends.high, 110.0) && near(ends.low, 100.0 / 1.1),
+            "{ends:?}"
+        );
     }
 
     #[test]

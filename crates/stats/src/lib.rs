@@ -29,7 +29,7 @@ pub mod set_pairs;
 pub mod steady;
 
 pub use bound::{BoundSide, Bounded, against_bounds};
-pub use capacity::{Enough, Search, StopReason, Trial};
+pub use capacity::{Enough, Search, StopReason, Trial, over_processes};
 pub use compare::{Better, Comparison, Criteria, Pairs, Verdict, compare, compare_family};
 pub use components::{Components, are_apart};
 pub use difference::{Difference, difference_family};

@@ -68,9 +68,10 @@ async fn search(
         .iter()
         .filter(|slice| slice.load.step + 1 == steps);
     let closed: Totals = last.map(|slice| &slice.load).collect();
-    let search = CapacitySearch::new(capacity, steps, closed.requests_per_s());
+    let to_confirm = to_confirm(capacity, former);
+    let search = CapacitySearch::new(capacity, steps, closed.requests_per_s(), &to_confirm);
     let mut search = search.map_err(|why| Failure::of(Stage::Load, why))?;
-    for (slo, rate_per_s) in to_confirm(capacity, former) {
+    for (slo, rate_per_s) in to_confirm {
         let step = capacity.step(rate_per_s, Purpose::Confirmation);
         let measured = trial(loading, on, step, search.next_step(), observer).await?;
         let record = search.confirm(&slo, rate_per_s, &measured);

@@ -47,7 +47,7 @@ async fn trials_follow_the_warm_up_and_later_runs_confirm() {
         "confirmation 1 2.33 met",
         "step 8",
         "interval 8",
-        "search 2 0.50 met",
+        "search 2 2.58 missed",
     ];
     let position = second.iter().position(|word| word == begin[0]).unwrap();
     assert_eq!(second[position..][..begin.len()], begin);

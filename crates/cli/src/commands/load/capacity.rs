@@ -43,7 +43,7 @@ pub(super) fn search(args: &LoadArgs) -> anyhow::Result<u8> {
             text::human(longest)
         )])?;
     }
-    let search = CapacitySearch::new(&capacity, 1, closed_per_s);
+    let search = CapacitySearch::new(&capacity, 1, closed_per_s, &[]);
     let mut search = search.map_err(|why| why.context(&args.url))?;
     while let Some(rate_per_s) = search.next_rate().filter(|_| !stop.is_stopped()) {
         let step = capacity.step(rate_per_s, Purpose::Search);
