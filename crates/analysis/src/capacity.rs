@@ -1,6 +1,8 @@
 //! Searches for capacities: the highest rate at which each contender meets each objective, over
 //! fresh processes, and whether these confirmed what others before them had found.
 
+use std::collections::BTreeMap;
+
 use bakeoff_model::capacity::{Capacity, CapacityRecord, Purpose, TrialOutcome, TrialRecord};
 use bakeoff_model::record::Results;
 use bakeoff_model::slo::Slo;
@@ -60,6 +62,9 @@ pub struct CapacityTable {
     pub conclusions: Vec<Conclusion>,
     /// Contenders without a capacity.
     pub unranked: Vec<Unranked>,
+    /// Of some of them, by label, a rate that each of their processes met: the capacity is at
+    /// least that, requests per second.
+    pub at_least_per_s: BTreeMap<String, f64>,
     /// Runs without one of contenders that have one, a sentence each.
     pub remarks: Vec<String>,
 }
@@ -170,6 +175,7 @@ fn table(
     slos: &[Slo],
 ) -> CapacityTable {
     let (mut rows, mut unranked, mut remarks) = (Vec::new(), Vec::new(), Vec::new());
+    let mut bounds = BTreeMap::new();
     for (index, case) in benchmark.cases.iter().enumerate() {
         let row = row(case, slos);
         let reason = checks.reason_unranked(index);
@@ -180,6 +186,8 @@ fn table(
             }
             (reason, _) => {
                 let none = || failures::no_numbers(case);
+                let bound = at_least(case, slos).filter(|_| reason.is_none());
+                bounds.extend(bound.map(|rate| (case.label.clone(), rate)));
                 let reason = reason.or_else(|| without(case, slos).into_iter().next());
                 unranked.push(Unranked {
                     label: case.label.clone(),
@@ -195,6 +203,7 @@ fn table(
         conclusions: conclusions(&rows),
         rows,
         unranked,
+        at_least_per_s: bounds,
         remarks,
     }
 }
@@ -213,6 +222,17 @@ fn without(case: &CaseData<'_>, slos: &[Slo]) -> Option<String> {
         some if some == all => first.clone(),
         some => format!("{first} (in {some} of {all} runs)"),
     })
+}
+
+/// The rate that each completed run met by all objectives; `None` where one of them met none.
+fn at_least(case: &CaseData<'_>, slos: &[Slo]) -> Option<f64> {
+    let of_run = |run: &RunData<'_>| {
+        let met = slos.iter().map(|slo| found(run, slo)?.at_least_per_s());
+        let met: Option<Vec<f64>> = met.collect();
+        met?.into_iter().reduce(f64::min)
+    };
+    let met: Option<Vec<f64>> = case.completed().map(of_run).collect();
+    met?.into_iter().reduce(f64::min)
 }
 
 fn found<'r>(run: &RunData<'r>, slo: &Slo) -> Option<&'r CapacityRecord> {

@@ -236,14 +236,22 @@ pub struct CapacityRecord {
 }
 
 impl CapacityRecord {
+    /// The rate that the process met where the search went up to it and found no capacity, requests
+    /// per second.
+    #[must_use]
+    pub fn at_least_per_s(&self) -> Option<f64> {
+        let met = self.last_before_failure_per_s;
+        met.filter(|_| self.capacity.is_none())
+    }
+
     /// Why there is no capacity, a lower-case fragment; `None` where there is one.
     #[must_use]
     pub fn without(&self) -> Option<String> {
         if self.capacity.is_some() {
             return None;
         }
-        let last = self.last_before_failure_per_s;
-        let at_least = last.map(|rate| format!(", at least {rate:.0}/s"));
+        let at_least = self.at_least_per_s();
+        let at_least = at_least.map(|rate| format!(", at least {rate:.0}/s"));
         let at_least = at_least.unwrap_or_default();
         Some(match self.ended {
             SearchEnd::AboveRange => format!("met even at the highest rate{at_least}"),

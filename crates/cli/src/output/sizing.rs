@@ -57,6 +57,9 @@ fn row(shape: &Shape) -> String {
         .capacity_per_s
         .and_then(|rate| Some((rate.low?, rate.high?)))
         .map(|(low, high)| format!("{}\u{2013}{}", significant(low), significant(high)));
+    let found = shape.capacity_per_s.map(|rate| significant(rate.point));
+    let at_least = |rate: f64| format!("\u{2265}{}", significant(rate));
+    let rate = found.or_else(|| shape.at_least_per_s.map(at_least));
     let held = match shape.confirmed {
         [_, 0] => NONE.to_owned(),
         [met, held] => format!("{met}/{held}"),
@@ -69,7 +72,7 @@ fn row(shape: &Shape) -> String {
         "{:>6} {:>4} {:>8} {:>11} {:>5} {:>9} {:>7} {:>8} {:>7}",
         shape.cpus,
         shape.memory_bytes >> 20,
-        text(shape.capacity_per_s.map(|rate| rate.point)),
+        rate.unwrap_or_else(|| NONE.to_owned()),
         interval.unwrap_or_else(|| NONE.to_owned()),
         held,
         throttled.unwrap_or_else(|| NONE.to_owned()),

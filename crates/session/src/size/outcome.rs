@@ -76,9 +76,12 @@ pub struct Shape {
     /// Requests per second of one replica that meets the objective; absent where none does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capacity_per_s: Option<WithInterval>,
+    /// Where the capacity was not found, requests per second that each of the processes met.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at_least_per_s: Option<f64>,
     /// Fresh processes that held what the one before them had found, of those that tried.
     pub confirmed: [usize; 2],
-    /// Replicas for the whole rate, by the lower end of the interval.
+    /// Replicas for the whole rate, by the lower end of the interval or what each process met.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replicas: Option<u64>,
     /// Their price for a month, dollars.
@@ -105,6 +108,7 @@ impl Shape {
     pub(super) fn killed(self) -> Self {
         Self {
             capacity_per_s: None,
+            at_least_per_s: None,
             without: Some(format!("killed for memory with {}", mib(self.memory_bytes))),
             ..self
         }
@@ -112,9 +116,8 @@ impl Shape {
 
     /// Returns the shape with replicas and their price.
     pub(super) fn priced(self, rate_per_s: f64, prices: Prices) -> Self {
-        let sustained = self
-            .capacity_per_s
-            .map(|rate| rate.low.unwrap_or(rate.point));
+        let lower_end = |rate: WithInterval| rate.low.unwrap_or(rate.point);
+        let sustained = self.capacity_per_s.map(lower_end).or(self.at_least_per_s);
         let replicas = sustained.filter(|rate| *rate > 0.0).map(|rate| {
             #[expect(
                 clippy::cast_possible_truncation,
@@ -168,19 +171,15 @@ pub(super) fn sentence(
     let found = cheapest(shapes).and_then(|best| {
         Some((
             best,
-            best.capacity_per_s?,
+            sustained(best)?,
             best.replicas?,
             best.dollars_per_month?,
         ))
     });
-    let Some((best, capacity, replicas, dollars)) = found else {
+    let Some((best, sustained, replicas, dollars)) = found else {
         return format!(
             "{service} meets {slo} with none of the shapes that were measured. {lives}"
         );
-    };
-    let interval = match (capacity.low, capacity.high) {
-        (Some(low), Some(high)) => format!(" ({}\u{2013}{})", significant(low), significant(high)),
-        _ => String::new(),
     };
     let each = match replicas {
         1 => "it sustains",
@@ -188,13 +187,25 @@ pub(super) fn sentence(
     };
     format!(
         "{service} serves {rate} requests/s within {slo} cheapest with {} of {} CPU and {} of \
-         memory, for {} dollars a month: {each} {}{interval} requests/s. {lives}",
+         memory, for {} dollars a month: {each} {sustained} requests/s. {lives}",
         counted(usize::try_from(replicas).unwrap_or(usize::MAX), "replica"),
         best.cpus,
         mib(best.memory_bytes),
         significant(dollars),
-        significant(capacity.point),
     )
+}
+
+/// `820 (800–840)`, or `at least 12600`.
+fn sustained(shape: &Shape) -> Option<String> {
+    let Some(capacity) = shape.capacity_per_s else {
+        let met = shape.at_least_per_s?;
+        return Some(format!("at least {}", significant(met)));
+    };
+    let interval = match (capacity.low, capacity.high) {
+        (Some(low), Some(high)) => format!(" ({}\u{2013}{})", significant(low), significant(high)),
+        _ => String::new(),
+    };
+    Some(format!("{}{interval}", significant(capacity.point)))
 }
 
 /// `64 MiB`.
@@ -217,6 +228,7 @@ mod tests {
                 low: Some(low),
                 high: Some(high),
             }),
+            at_least_per_s: None,
             confirmed: [1, 1],
             replicas: None,
             dollars_per_month: None,
@@ -262,6 +274,30 @@ mod tests {
              64 MiB of memory, for 29.2 dollars a month: it sustains 820 (800\u{2013}840) \
              requests/s. It lives with 48 MiB and dies with 32 MiB."
         );
+    }
+
+    #[test]
+    fn a_rate_that_every_process_met_answers_without_a_capacity() {
+        let bounded = |cpus: f64, met: f64| {
+            let without = Some("the search was given up, at least 12608/s: host-bound".to_owned());
+            let shape = Shape {
+                at_least_per_s: Some(met),
+                without,
+                ..shape(cpus, None)
+            };
+            shape.priced(3000.0, PRICES)
+        };
+        let shapes = [bounded(0.5, 12_608.0), bounded(1.0, 15_585.0)];
+        assert_eq!(cheapest(&shapes).unwrap().cpus, 0.5);
+        assert_eq!(
+            sentence("shop", 3000.0, "p99 <= 100ms", &shapes, &MEMORY),
+            "shop serves 3000 requests/s within p99 <= 100ms cheapest with 1 replica of 0.5 CPU \
+             and 64 MiB of memory, for 14.6 dollars a month: it sustains at least 12608 \
+             requests/s. It lives with 48 MiB and dies with 32 MiB."
+        );
+        // What is less than the rate bounds the replicas, too.
+        assert_eq!(bounded(0.5, 1000.0).replicas, Some(3));
+        assert!(cheapest(&[bounded(0.5, 1000.0).killed().priced(800.0, PRICES)]).is_none());
     }
 
     #[test]

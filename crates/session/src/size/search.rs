@@ -236,6 +236,9 @@ impl<'a, 'w> Search<'a, 'w> {
             cpus,
             memory_bytes,
             capacity_per_s: row.map(|row| WithInterval::from(&row.rate)),
+            at_least_per_s: table
+                .and_then(|table| table.at_least_per_s.values().next())
+                .copied(),
             confirmed: row.map_or([0, 0], |row| [row.confirmed.met, row.confirmed.held]),
             replicas: None,
             dollars_per_month: None,
