@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use bakeoff_base::number::{as_f64, significant};
 use bakeoff_model::histogram::Histogram;
-use bakeoff_model::load::{ErrorClass, FleetReceipt, PartReceipt};
+use bakeoff_model::load::{ErrorClass, ErrorCount, FleetReceipt, PartReceipt};
+use bakeoff_model::validity::FairnessVerdict;
 
 use super::summary::Summary;
 use crate::output::text::wrapped;
@@ -45,7 +46,7 @@ pub(crate) fn page(summary: &Summary) -> String {
         "requests",
         &format!(
             "{} in {:.2} s, {} per second",
-            totals.requests,
+            good(summary),
             totals.open_s(),
             significant(totals.requests_per_s())
         ),
@@ -85,6 +86,15 @@ pub(crate) fn page(summary: &Summary) -> String {
     text
 }
 
+/// The number of requests that succeeded, of those that had a response where these are more.
+fn good(summary: &Summary) -> String {
+    let (good, answered) = (summary.totals.requests, summary.answered());
+    match answered > good {
+        true => format!("{good} good of {answered} with a response"),
+        false => good.to_string(),
+    }
+}
+
 /// A name and its value; what does not fit goes on below the value.
 fn line(text: &mut String, name: &str, value: &str) {
     const INDENT: usize = 14;
@@ -96,11 +106,14 @@ fn line(text: &mut String, name: &str, value: &str) {
 
 /// Whether TLS failed by a certificate that the user may want to accept.
 fn is_certificate_refused(summary: &Summary) -> bool {
-    let example = summary.examples.get(&ErrorClass::Tls);
-    example.is_some_and(|example| example.contains("invalid peer certificate"))
+    let failures = summary.failures.get(&ErrorClass::Tls);
+    let mut messages = failures
+        .iter()
+        .flat_map(|failures| failures.messages.keys());
+    messages.any(|message| message.contains("invalid peer certificate"))
 }
 
-/// The failures by class, each with an example.
+/// The failures by class, each with its messages: how many had which status.
 pub(super) fn errors(summary: &Summary) -> String {
     let totals = &summary.totals;
     if totals.errors.is_empty() {
@@ -109,9 +122,10 @@ pub(super) fn errors(summary: &Summary) -> String {
     let list: Vec<String> = totals
         .errors
         .iter()
-        .map(|(class, count)| match summary.examples.get(class) {
-            Some(example) => format!("{count} {} ({example})", class.name()),
-            None => format!("{count} {}", class.name()),
+        .map(|(class, count)| {
+            let failures = summary.failures.get(class);
+            let told = failures.map_or_else(String::new, |failures| messages(failures, *count));
+            format!("{count} {}{told}", class.name())
         })
         .collect();
     format!(
@@ -119,6 +133,21 @@ pub(super) fn errors(summary: &Summary) -> String {
         totals.error_share().unwrap_or(0.0) * 100.0,
         list.join("; ")
     )
+}
+
+/// The messages of a class, the most frequent first; one that all have is without its number.
+fn messages(failures: &ErrorCount, count: u64) -> String {
+    let messages = failures.messages.iter();
+    let mut messages: Vec<(&String, u64)> = messages.map(|(text, some)| (text, *some)).collect();
+    messages.sort_by_key(|(_, some)| std::cmp::Reverse(*some));
+    match messages.as_slice() {
+        [] => String::new(),
+        [(text, all)] if *all == count => format!(" ({text})"),
+        several => {
+            let several = several.iter().map(|(text, some)| format!("{some} {text}"));
+            format!(" ({})", several.collect::<Vec<String>>().join(", "))
+        }
+    }
 }
 
 /// The quantiles of all times in milliseconds.
@@ -233,6 +262,9 @@ fn parts(summary: &Summary) -> String {
     text + "\n"
 }
 
+/// The CPU time of the load generator. How much faster it could go by its CPU time alone is said of
+/// open load, and only where it was in time: in closed load the time from a response to the next
+/// request decides, and where that, or a late request, held the rate back, idle threads are no use.
 fn generator(summary: &Summary) -> String {
     let busy = summary.generator_busy();
     let mut text = format!("{:.0} % of its threads' time", busy * 100.0);
@@ -240,7 +272,8 @@ fn generator(summary: &Summary) -> String {
         return text;
     };
     let _ = write!(text, ", {} us CPU per request", significant(cpu_us));
-    if busy > 0.0 {
+    let is_in_time = summary.validity().verdict() < FairnessVerdict::HostBound;
+    if busy > 0.0 && summary.offered.is_some() && is_in_time {
         let _ = write!(text, ", headroom for {:.1} times the rate", 1.0 / busy);
     }
     if let Some(us) = summary.turnaround_us() {
@@ -297,8 +330,53 @@ mod tests {
     fn page_of_error(class: ErrorClass, example: &str) -> String {
         let mut summary = Summary::new(&LoadSpec::default());
         summary.totals.errors.insert(class, 1);
-        summary.examples.insert(class, example.to_owned());
+        let failures = summary.failures.entry(class).or_default();
+        failures.add_message(example, 1);
         page(&summary)
+    }
+
+    #[test]
+    fn responses_that_are_wrong_are_counted() {
+        let text = page_of_error(ErrorClass::UnexpectedStatus, "status 404 for GET /nope");
+        assert!(
+            text.contains("requests      0 good of 1 with a response in"),
+            "{text}"
+        );
+        let text = page_of_error(ErrorClass::Reset, "reset by the service");
+        assert!(text.contains("requests      0 in"), "{text}");
+    }
+
+    #[test]
+    fn failures_are_counted_by_status() {
+        let mut summary = Summary::new(&LoadSpec::default());
+        let class = ErrorClass::UnexpectedStatus;
+        let failures = summary.failures.entry(class).or_default();
+        failures.add_message("status 404 for GET /b", 3);
+        failures.add_message("status 503 for GET /a", 20);
+        summary.totals.errors.insert(class, 23);
+        let text = page(&summary).replace("\n              ", " ");
+        let told = "23 unexpected-status (20 status 503 for GET /a, 3 status 404 for GET /b)";
+        assert!(text.contains(told), "{text}");
+    }
+
+    #[test]
+    fn headroom_is_of_open_load() {
+        let mut summary = Summary::new(&LoadSpec::default());
+        summary.totals.requests = 10;
+        summary.totals.open_ns = 1_000_000_000;
+        summary.totals.generator_cpu.user_ns = 100_000_000;
+        summary.turnaround_ns = Some(1_000_000);
+        let unwrapped = |summary: &Summary| page(summary).replace("\n              ", " ");
+        let closed = unwrapped(&summary);
+        assert!(!closed.contains("headroom"), "{closed}");
+        assert!(
+            closed.contains("next request 100 us after a response"),
+            "{closed}"
+        );
+        summary.turnaround_ns = None;
+        summary.offered = Some(10);
+        let open = unwrapped(&summary);
+        assert!(open.contains("headroom for 10.0 times the rate"), "{open}");
     }
 
     #[test]

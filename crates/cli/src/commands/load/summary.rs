@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use bakeoff_base::number::{as_f64, length_as_f64, significant, significant_or_dash};
 use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::{
-    Connections, ErrorClass, FleetReceipt, LoadInterval, LoadSpec, PartReceipt, RequestInterval,
+    Connections, ErrorClass, ErrorCount, FleetReceipt, LoadInterval, LoadSpec, PartReceipt,
+    RequestInterval,
 };
 use bakeoff_model::resource::TcpCounters;
 use bakeoff_model::totals::{Times, Totals};
@@ -23,7 +24,7 @@ pub(crate) struct Summary {
     pub(crate) streams: (u32, u32),
     pub(crate) totals: Totals,
     pub(crate) times: Times,
-    pub(crate) examples: BTreeMap<ErrorClass, String>,
+    pub(crate) failures: BTreeMap<ErrorClass, ErrorCount>,
     pub(crate) send_lag: Option<Histogram>,
     pub(crate) censored: Histogram,
     pub(crate) offered: Option<u64>,
@@ -53,7 +54,7 @@ impl Summary {
             streams: (spec.in_flight, 0),
             totals: Totals::default(),
             times: Times::default(),
-            examples: BTreeMap::new(),
+            failures: BTreeMap::new(),
             send_lag: None,
             censored: Histogram::new(),
             offered: None,
@@ -95,11 +96,7 @@ impl Summary {
         self.totals.add(interval);
         self.times.add(interval);
         for (class, error) in &interval.errors {
-            if let Some(example) = &error.example {
-                self.examples
-                    .entry(*class)
-                    .or_insert_with(|| example.clone());
-            }
+            self.failures.entry(*class).or_default().add(error);
         }
         Histogram::merge_some(&mut self.send_lag, interval.send_lag.as_ref());
         self.censored.merge(&interval.censored);
@@ -125,7 +122,7 @@ impl Summary {
     }
 
     /// Requests with a response, right or wrong.
-    fn answered(&self) -> u64 {
+    pub(crate) fn answered(&self) -> u64 {
         let wrong = [ErrorClass::UnexpectedStatus, ErrorClass::WrongBody];
         let wrong = wrong
             .iter()
