@@ -181,11 +181,17 @@ impl Plan {
         }
     }
 
-    /// The least duration: every contender starts at once and is warm as soon as may be, and a
-    /// pilot asks for no more.
+    /// The least duration: every contender is warm as soon as may be, and a pilot asks for no more.
+    /// Where the session ends as soon as it is sure, contenders start at once, too, because no
+    /// time limit may be below the least duration.
     #[must_use]
     pub fn shortest(&self) -> Duration {
-        self.certain().map(PlannedRun::shortest).sum()
+        let is_sequential = self.runs_until.is_some_and(|until| until.sequential);
+        let of_run = match is_sequential {
+            true => |run: &PlannedRun| steps::load(run, Step::shortest),
+            false => PlannedRun::shortest,
+        };
+        self.certain().map(of_run).sum()
     }
 }
 
@@ -215,13 +221,14 @@ impl PlannedRun {
         !self.is_decided() || self.repetition <= decision.runs
     }
 
-    /// The least duration: the contender starts at once, and is warm as soon as may be.
+    /// Expected duration where the contender is warm as soon as may be.
     #[must_use]
     pub fn shortest(&self) -> Duration {
-        match self.kind {
-            RunKind::Startup => self.expected,
-            RunKind::Load | RunKind::Capacity => steps::load(self, Step::shortest),
-        }
+        let spared = self
+            .steps
+            .iter()
+            .map(|step| step.duration.saturating_sub(step.shortest()));
+        self.expected.saturating_sub(spared.sum())
     }
 
     /// Whether both are in one set of processes that take turns, and in one group of it.

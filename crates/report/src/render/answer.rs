@@ -89,24 +89,6 @@ fn worth(summary: &BenchmarkSummary) -> String {
     let rows = || summary.tables.iter().flat_map(|table| &table.rows);
     let sets = rows().map(|row| (row.throughput.estimate.runs, row.unit()));
     let sets = sets.max().map(|(runs, unit)| counted(runs, unit));
-    let mut serves = " serves";
-    let twins = summary.controls.iter().filter_map(|control| {
-        let ratio = ratio_text(control.throughput.as_ref()?.ratio.point);
-        let serves = std::mem::take(&mut serves);
-        Some(format!("{}{serves} {ratio}", control.label))
-    });
-    let twins: Vec<String> = twins.collect();
-    let control = match (
-        summary.controls.iter().any(Control::is_void),
-        twins.is_empty(),
-    ) {
-        (true, _) => Some(VOID.to_owned()),
-        (false, true) => None,
-        (false, false) => Some(format!(
-            "control: {} times as much as itself",
-            enumerated(&twins)
-        )),
-    };
     let unfair = rows().filter(|row| !row.validity().is_fair());
     let unfair: Vec<String> = unfair
         .map(|row| format!("{} is {}", row.label, row.validity().name()))
@@ -119,6 +101,22 @@ fn worth(summary: &BenchmarkSummary) -> String {
             rows().count()
         )),
     };
-    let all = sets.into_iter().chain(control).chain(unfair);
+    let all = sets.into_iter().chain(control(summary)).chain(unfair);
     all.collect::<Vec<String>>().join(" · ")
+}
+
+/// `control: a serves 0.98 and b 1.00 times as much as itself`; `None` without two processes of
+/// anything.
+pub(super) fn control(summary: &BenchmarkSummary) -> Option<String> {
+    if summary.controls.iter().any(Control::is_void) {
+        return Some(VOID.to_owned());
+    }
+    let mut serves = " serves";
+    let twins = summary.controls.iter().filter_map(|control| {
+        let ratio = ratio_text(control.throughput.as_ref()?.ratio.point);
+        let serves = std::mem::take(&mut serves);
+        Some(format!("{}{serves} {ratio}", control.label))
+    });
+    let twins: Vec<String> = twins.collect();
+    (!twins.is_empty()).then(|| format!("control: {} times as much as itself", enumerated(&twins)))
 }

@@ -7,6 +7,7 @@ use maud::{Markup, html};
 use super::failures;
 use super::reasons;
 use super::table;
+use crate::render::answer;
 use crate::render::table::{ranks, sets};
 use crate::render::turns;
 use bakeoff_analysis::comparison::{Conclusion, Matrix};
@@ -23,8 +24,10 @@ pub(super) fn section(summary: &BenchmarkSummary, index: usize) -> Markup {
         section.benchmark id={ "results-" (index) } {
             h3 { (summary.name) }
             p.conditions { (summary.conditions) }
-            @for control in &summary.controls {
-                p.control { (control.sentence()) }
+            @if let Some(control) = answer::control(summary).filter(|_| !summary.void) {
+                details { summary { (control) } (controls(summary)) }
+            } @else {
+                (controls(summary))
             }
             @for table in &summary.tables {
                 (ranked(table, &summary.bound_sentences(table)))
@@ -38,6 +41,10 @@ pub(super) fn section(summary: &BenchmarkSummary, index: usize) -> Markup {
             (failures::failed_runs(&summary.failures))
         }
     }
+}
+
+fn controls(summary: &BenchmarkSummary) -> Markup {
+    html! { @for control in &summary.controls { p { (control.sentence()) } } }
 }
 
 /// Returns the measurements of the sets besides their ratios.
