@@ -7,6 +7,7 @@ use bakeoff_analysis::number::{counted, enumerated, range, ratio_text};
 use bakeoff_analysis::reasons::Reasons;
 use bakeoff_analysis::row::Row;
 use bakeoff_analysis::summary::{BenchmarkSummary, RankTable};
+use bakeoff_stats::Estimate;
 
 use super::sentence;
 use super::terminal::wrap::{WIDTH_MIN, wrap};
@@ -49,30 +50,47 @@ pub(super) fn push(text: &mut String, summary: &BenchmarkSummary, width: usize) 
     wrap(text, "", &worth(summary), width);
 }
 
+/// An interval of a ratio whose ends are farther apart than by this factor says nothing.
+const KNOWN_MAX: f64 = 10.0;
+
 /// The second of the two best against the first in open load: `in open load at 24902 requests/s: b
-/// takes 1.02 times as long as a at p50 (0.95–1.09), 1.31 times at p99 (0.9–1.9)`.
+/// takes 1.02 times as long as a at p50 (0.95–1.09); p99 is not known after 3 sets`.
 fn times(table: &RankTable) -> Option<String> {
     let [best, next, ..] = table.rows.as_slice() else {
         return None;
     };
     let p99 = table.p99_matrix.as_ref().map(|matrix| &matrix.pairs);
     let found = [(Some(&table.p50), "p50"), (p99, "p99")];
+    let found: Vec<(Estimate, &str)> = found
+        .iter()
+        .filter_map(|(pairs, name)| Some((pairs.as_ref()?.get(1, 0)?.ratio, *name)))
+        .filter(|(ratio, _)| ratio.point.is_finite())
+        .collect();
+    let is_known = |ratio: &Estimate| {
+        let ends = ratio.interval.filter(|ends| ends.low > 0.0);
+        ends.is_some_and(|ends| ends.high / ends.low <= KNOWN_MAX)
+    };
     let mut as_long_as = format!(" as long as {}", best.label);
-    let known = found.iter().filter_map(|(pairs, name)| {
-        let ratio = pairs.as_ref()?.get(1, 0)?.ratio;
-        let interval = match range(&ratio) {
-            range if range.is_empty() => "no interval".to_owned(),
-            range => range,
-        };
-        let times = ratio.point.is_finite().then(|| ratio_text(ratio.point))?;
+    let known = found.iter().filter(|(ratio, _)| is_known(ratio));
+    let known = known.map(|(ratio, name)| {
+        let (times, range) = (ratio_text(ratio.point), range(ratio));
         let whom = std::mem::take(&mut as_long_as);
-        Some(format!("{times} times{whom} at {name} ({interval})"))
+        format!("{times} times{whom} at {name} ({range})")
     });
     let known: Vec<String> = known.collect();
+    let known = (!known.is_empty()).then(|| format!("{} takes {}", next.label, known.join(", ")));
+    let unknown = found.iter().filter(|(ratio, _)| !is_known(ratio));
+    let unknown: Vec<String> = unknown.map(|(_, name)| (*name).to_owned()).collect();
+    let unknown = (!unknown.is_empty()).then(|| {
+        let are = if unknown.len() == 1 { "is" } else { "are" };
+        let after = counted(best.throughput.estimate.runs, best.unit());
+        format!("{} {are} not known after {after}", enumerated(&unknown))
+    });
     let at = table.open_words()?;
-    let text = match known.is_empty() {
+    let told: Vec<String> = known.into_iter().chain(unknown).collect();
+    let text = match told.is_empty() {
         true => [best, next].into_iter().find_map(not_compared)?,
-        false => format!("{} takes {}", next.label, known.join(", ")),
+        false => told.join("; "),
     };
     Some(format!("{at}: {text}"))
 }
