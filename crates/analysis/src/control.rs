@@ -13,7 +13,7 @@ use super::metric::Metric;
 use super::row;
 use super::stated_step::{self, StatedStep};
 use super::validity;
-use crate::number::ratio_text;
+use crate::number::{enumerated, ratio_text};
 
 /// How the two processes of a case came out.
 #[derive(Debug, Clone, PartialEq)]
@@ -66,6 +66,23 @@ impl Control {
              requests per second of the other {detail}{cpu}: {found}."
         )
     }
+}
+
+/// `control: a serves 0.98 and b 1.00 times as much as itself`; `None` without two processes of
+/// anything that have valid numbers.
+#[must_use]
+pub fn line(controls: &[Control]) -> Option<String> {
+    if controls.iter().any(Control::is_void) {
+        return Some(VOID.to_owned());
+    }
+    let mut serves = " serves";
+    let twins = controls.iter().filter_map(|control| {
+        let ratio = ratio_text(control.throughput.as_ref()?.ratio.point);
+        let serves = std::mem::take(&mut serves);
+        Some(format!("{}{serves} {ratio}", control.label))
+    });
+    let twins: Vec<String> = twins.collect();
+    (!twins.is_empty()).then(|| format!("control: {} times as much as itself", enumerated(&twins)))
 }
 
 /// The sentence of a session whose control differs.

@@ -10,7 +10,7 @@ use bakeoff_stats::Estimate;
 use super::Analysis;
 use super::capacity::CapacityAnalysis;
 use super::comparison::rank_text;
-use super::control::Control;
+use super::control::{self, Control};
 use super::failures::troubles;
 use super::load::LoadAnalysis;
 use super::metric::Metric;
@@ -178,7 +178,10 @@ fn worth(load: &LoadAnalysis<'_>) -> Vec<String> {
     if !summary.void {
         worth.extend(summary.tables.first().and_then(detectable::sentence));
     }
-    worth.extend(summary.controls.iter().map(Control::sentence));
+    match summary.void {
+        true => worth.extend(summary.controls.iter().map(Control::sentence)),
+        false => worth.extend(control::line(&summary.controls)),
+    }
     worth
 }
 

@@ -2,7 +2,7 @@
 //! rest.
 
 use bakeoff_analysis::Analysis;
-use bakeoff_analysis::control::{Control, VOID};
+use bakeoff_analysis::control;
 use bakeoff_analysis::number::{counted, enumerated, range, ratio_text};
 use bakeoff_analysis::reasons::Reasons;
 use bakeoff_analysis::row::Row;
@@ -119,22 +119,9 @@ fn worth(summary: &BenchmarkSummary) -> String {
             rows().count()
         )),
     };
-    let all = sets.into_iter().chain(control(summary)).chain(unfair);
+    let all = sets
+        .into_iter()
+        .chain(control::line(&summary.controls))
+        .chain(unfair);
     all.collect::<Vec<String>>().join(" · ")
-}
-
-/// `control: a serves 0.98 and b 1.00 times as much as itself`; `None` without two processes of
-/// anything.
-pub(super) fn control(summary: &BenchmarkSummary) -> Option<String> {
-    if summary.controls.iter().any(Control::is_void) {
-        return Some(VOID.to_owned());
-    }
-    let mut serves = " serves";
-    let twins = summary.controls.iter().filter_map(|control| {
-        let ratio = ratio_text(control.throughput.as_ref()?.ratio.point);
-        let serves = std::mem::take(&mut serves);
-        Some(format!("{}{serves} {ratio}", control.label))
-    });
-    let twins: Vec<String> = twins.collect();
-    (!twins.is_empty()).then(|| format!("control: {} times as much as itself", enumerated(&twins)))
 }

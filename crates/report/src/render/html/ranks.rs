@@ -7,10 +7,10 @@ use maud::{Markup, html};
 use super::failures;
 use super::reasons;
 use super::table;
-use crate::render::answer;
 use crate::render::table::{ranks, sets};
 use crate::render::turns;
 use bakeoff_analysis::comparison::{Conclusion, Matrix};
+use bakeoff_analysis::control;
 use bakeoff_analysis::number::{range, ratio_text, significant};
 use bakeoff_analysis::row::Row;
 use bakeoff_analysis::summary::{BenchmarkSummary, RankTable};
@@ -24,7 +24,7 @@ pub(super) fn section(summary: &BenchmarkSummary, index: usize) -> Markup {
         section.benchmark id={ "results-" (index) } {
             h3 { (summary.name) }
             p.conditions { (summary.conditions) }
-            @if let Some(control) = answer::control(summary).filter(|_| !summary.void) {
+            @if let Some(control) = control::line(&summary.controls).filter(|_| !summary.void) {
                 details { summary { (control) } (controls(summary)) }
             } @else {
                 (controls(summary))
