@@ -84,7 +84,6 @@ fn does_serve(validity: &Validity) -> bool {
                 | Finding::Errors { .. }
                 | Finding::WrongBodies { .. }
                 | Finding::BackendRequests { .. }
-                | Finding::Unreadable { .. }
                 | Finding::PartOfTime { .. }
                 | Finding::Recorded { .. }
         )

@@ -61,7 +61,7 @@ pub struct Reason {
 }
 
 impl Reason {
-    /// The same from the side of the other contender.
+    /// Swaps the amounts of the two contenders, and negates their difference.
     fn inverse(self) -> Self {
         Self {
             dearer: self.cheaper,

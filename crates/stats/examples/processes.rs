@@ -11,47 +11,13 @@ use bakeoff_base::number::length_as_f64;
 use bakeoff_base::random::Random;
 use bakeoff_stats::{Enough, Estimate, Interval, Search, Trial, over_processes};
 
+#[path = "shared/differ.rs"]
+mod differ;
+
+use differ::Differ;
+
 const SESSIONS: u32 = 20_000;
 const SEARCHED_SESSIONS: u32 = 1_000;
-
-/// How the processes of a contender differ.
-#[derive(Clone, Copy)]
-enum Differ {
-    Normal,
-    /// Student's t with 3 degrees of freedom.
-    HeavyTails,
-    /// Exponential: most a little below, a few far above.
-    Skewed,
-    /// One of two modes.
-    TwoModes,
-}
-
-impl Differ {
-    /// A process, from a distribution with a variance of 1.
-    fn draw(self, random: &mut Random) -> f64 {
-        match self {
-            Self::Normal => random.normal(),
-            Self::HeavyTails => {
-                let squares: f64 = (0..3).map(|_| random.normal().powi(2)).sum();
-                random.normal() / squares.sqrt()
-            }
-            Self::Skewed => random.exponential() - 1.0,
-            Self::TwoModes => {
-                let mode = if random.below(2) == 0 { -1.0 } else { 1.0 };
-                0.995 * mode + 0.1 * random.normal()
-            }
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Normal => "normal",
-            Self::HeavyTails => "t, 3 df",
-            Self::Skewed => "exponential",
-            Self::TwoModes => "two modes",
-        }
-    }
-}
 
 /// Intervals that hold the truth, and their widths.
 #[derive(Default)]

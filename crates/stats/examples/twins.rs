@@ -13,52 +13,25 @@ use bakeoff_base::random::Random;
 use bakeoff_stats::distribution::student_quantile;
 use bakeoff_stats::{Budget, Decision, LogRatio, Method, Sequential, SetPairs};
 
+#[path = "shared/differ.rs"]
+mod differ;
+
+use differ::Differ;
+
 const SESSIONS: u32 = 20_000;
-
-/// How the processes of a service differ.
-#[derive(Clone, Copy)]
-enum Processes {
-    Normal,
-    /// Student's t with 3 degrees of freedom.
-    HeavyTails,
-    /// Exponential: most a little below, a few far above.
-    Skewed,
-    /// One of two modes.
-    TwoModes,
-}
-
-impl Processes {
-    /// A process, from a distribution with a variance of 1.
-    fn draw(self, random: &mut Random) -> f64 {
-        match self {
-            Self::Normal => random.normal(),
-            Self::HeavyTails => {
-                let squares: f64 = (0..3).map(|_| random.normal().powi(2)).sum();
-                random.normal() / squares.sqrt()
-            }
-            Self::Skewed => random.exponential() - 1.0,
-            Self::TwoModes => {
-                let mode = if random.below(2) == 0 { -1.0 } else { 1.0 };
-                0.995 * mode + 0.1 * random.normal()
-            }
-        }
-    }
-}
 
 /// A kind of session.
 #[derive(Clone, Copy)]
 struct Kind {
-    name: &'static str,
-    processes: Processes,
+    processes: Differ,
     /// The variance of the processes of each service.
     variances: [f64; 2],
     /// The variance of the true ratio from set to set.
     between_sets: f64,
 }
 
-const fn kind(name: &'static str, processes: Processes, variances: [f64; 2], between: f64) -> Kind {
+const fn kind(processes: Differ, variances: [f64; 2], between: f64) -> Kind {
     Kind {
-        name,
         processes,
         variances,
         between_sets: between,
@@ -66,20 +39,20 @@ const fn kind(name: &'static str, processes: Processes, variances: [f64; 2], bet
 }
 
 const KINDS: [Kind; 14] = [
-    kind("normal", Processes::Normal, [0.0, 0.0], 0.0),
-    kind("normal", Processes::Normal, [1.0, 1.0], 0.0),
-    kind("normal", Processes::Normal, [4.0, 1.0], 0.0),
-    kind("normal", Processes::Normal, [16.0, 0.0], 0.0),
-    kind("t, 3 df", Processes::HeavyTails, [1.0, 1.0], 0.0),
-    kind("t, 3 df", Processes::HeavyTails, [4.0, 1.0], 0.0),
-    kind("two modes", Processes::TwoModes, [2.0, 2.0], 0.0),
-    kind("two modes", Processes::TwoModes, [4.0, 1.0], 0.0),
-    kind("two modes", Processes::TwoModes, [16.0, 16.0], 0.0),
-    kind("exponential", Processes::Skewed, [4.0, 1.0], 0.0),
-    kind("normal", Processes::Normal, [1.0, 1.0], 0.5),
-    kind("normal", Processes::Normal, [1.0, 1.0], 1.0),
-    kind("normal", Processes::Normal, [1.0, 1.0], 4.0),
-    kind("normal", Processes::Normal, [0.0, 0.0], 1.0),
+    kind(Differ::Normal, [0.0, 0.0], 0.0),
+    kind(Differ::Normal, [1.0, 1.0], 0.0),
+    kind(Differ::Normal, [4.0, 1.0], 0.0),
+    kind(Differ::Normal, [16.0, 0.0], 0.0),
+    kind(Differ::HeavyTails, [1.0, 1.0], 0.0),
+    kind(Differ::HeavyTails, [4.0, 1.0], 0.0),
+    kind(Differ::TwoModes, [2.0, 2.0], 0.0),
+    kind(Differ::TwoModes, [4.0, 1.0], 0.0),
+    kind(Differ::TwoModes, [16.0, 16.0], 0.0),
+    kind(Differ::Skewed, [4.0, 1.0], 0.0),
+    kind(Differ::Normal, [1.0, 1.0], 0.5),
+    kind(Differ::Normal, [1.0, 1.0], 1.0),
+    kind(Differ::Normal, [1.0, 1.0], 4.0),
+    kind(Differ::Normal, [0.0, 0.0], 1.0),
 ];
 
 /// The same sets in both designs, whose turns take the same time.
@@ -119,7 +92,11 @@ impl Kind {
 
     fn describe(&self) -> String {
         let [first, second] = self.variances;
-        format!("{} | {first}, {second} | {}", self.name, self.between_sets)
+        format!(
+            "{} | {first}, {second} | {}",
+            self.processes.name(),
+            self.between_sets
+        )
     }
 }
 

@@ -400,8 +400,9 @@ impl Sample {
 
     /// The mean with Student's interval at `confidence` (0.95 = 95 %); no interval for one run.
     ///
-    /// Where every value is positive, the interval is that of the logarithms and reaches from the
-    /// mean by equal factors: noise is a share of the level, and less than nothing cannot be.
+    /// If all values are positive, the interval is computed from their logarithms, and its ends are
+    /// the mean times and divided by one factor: noise is a share of the level, and no quantity is
+    /// below zero.
     #[must_use]
     pub fn estimate(&self, confidence: f64) -> Estimate {
         let runs = self.values.len();

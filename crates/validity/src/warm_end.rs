@@ -23,8 +23,11 @@ type SetKey = (String, String, String, u32, Option<u32>);
 /// the last quarter if compilers took more than 5 % of a contender's CPU time in that half. Runs
 /// whose own metrics were read are left as they are: the readings span the step alone.
 pub fn count_warm_ends(runs: &mut [RunRecords]) {
-    let mut sets: BTreeMap<SetKey, Vec<&mut RunRecords>> = BTreeMap::new();
-    for run in runs.iter_mut().filter(|run| warm_end(run).is_some()) {
+    let mut sets: BTreeMap<SetKey, Vec<(&mut RunRecords, WarmEnd)>> = BTreeMap::new();
+    for run in runs {
+        let Some(end) = warm_end(run) else {
+            continue;
+        };
         let begin = &run.begin;
         let key = (
             begin.run.benchmark.clone(),
@@ -33,16 +36,15 @@ pub fn count_warm_ends(runs: &mut [RunRecords]) {
             begin.run.repetition,
             begin.run.group,
         );
-        sets.entry(key).or_default().push(run);
+        sets.entry(key).or_default().push((run, end));
     }
     for set in sets.into_values() {
-        let ends: Vec<WarmEnd> = set.iter().filter_map(|run| warm_end(run)).collect();
-        let are_warm = ends.iter().all(|end| is_warm(&end.warmth));
-        let count = ends.iter().map(|end| end.count).min();
+        let are_warm = set.iter().all(|(_, end)| is_warm(&end.warmth));
+        let count = set.iter().map(|(_, end)| end.count).min();
         let Some(count) = count.filter(|_| are_warm) else {
             continue;
         };
-        for (run, end) in set.into_iter().zip(ends) {
+        for (run, end) in set {
             move_last(run, end.step, end.warmth, count);
         }
     }

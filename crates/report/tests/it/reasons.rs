@@ -20,7 +20,7 @@ struct Extra {
     sent_bytes: u64,
     /// CPU that its own code takes in the first run alone.
     noise_ns: u64,
-    /// The same of the other contender.
+    /// CPU that the other contender's own code takes in its first run alone.
     noise_of_plain_ns: u64,
 }
 

@@ -262,9 +262,8 @@ fn parts(summary: &Summary) -> String {
     text + "\n"
 }
 
-/// The CPU time of the load generator. How much faster it could go by its CPU time alone is said of
-/// open load, and only where it was in time: in closed load the time from a response to the next
-/// request decides, and where that, or a late request, held the rate back, idle threads are no use.
+/// The CPU time of the load generator, with its headroom by that time if it sent open load on time.
+/// In closed load its turnaround decides, and idle threads do not make up for late requests.
 fn generator(summary: &Summary) -> String {
     let busy = summary.generator_busy();
     let mut text = format!("{:.0} % of its threads' time", busy * 100.0);
