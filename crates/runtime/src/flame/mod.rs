@@ -201,8 +201,9 @@ async fn perf(processes: &[u32], scratch: &Path) -> Result<Child, Problem> {
         &list,
         "-o",
     ];
-    let mut args: Vec<&OsStr> = args.map(OsStr::new).to_vec();
-    args.push(data.as_os_str());
+    let builds = builds_of(scratch);
+    let args = args.map(OsStr::new);
+    let args = [&builds_option(&builds)[..], &args, &[data.as_os_str()]].concat();
     let mut child = spawned(Path::new("perf"), &args, &log_of(scratch))?;
     tokio::time::sleep(REFUSAL).await;
     match child.try_wait() {
@@ -224,7 +225,8 @@ async fn perf_stacks(mut child: Child, scratch: &Path) -> Result<String, Problem
     }
     let text = scratch.join("stacks");
     let args = ["script", "--no-inline", "-F", FIELDS, "-i"].map(OsStr::new);
-    let args = [&args[..], &[data.as_os_str()]].concat();
+    let builds = builds_of(scratch);
+    let args = [&builds_option(&builds)[..], &args, &[data.as_os_str()]].concat();
     said(Path::new("perf"), &args, Some(&text)).await?;
     let folding = tokio::task::spawn_blocking(move || folded(&text));
     let folded = folding.await.map_err(Problem::new)?;
@@ -244,6 +246,17 @@ fn folded(text: &Path) -> io::Result<String> {
 
 fn data_of(scratch: &Path) -> PathBuf {
     scratch.join("perf.data")
+}
+
+/// Where `perf` keeps copies of the programs that it sampled, to find their functions when they have
+/// ended.
+fn builds_of(scratch: &Path) -> PathBuf {
+    scratch.join("builds")
+}
+
+/// Has `perf` use that folder instead of `~/.debug`, where each session would leave its copies.
+fn builds_option(folder: &Path) -> [&OsStr; 2] {
+    [OsStr::new("--buildid-dir"), folder.as_os_str()]
 }
 
 fn log_of(scratch: &Path) -> PathBuf {
