@@ -248,8 +248,8 @@ fn data_of(scratch: &Path) -> PathBuf {
     scratch.join("perf.data")
 }
 
-/// Where `perf` keeps copies of the programs that it sampled, to find their functions when they have
-/// ended.
+/// The folder in which `perf` keeps copies of the programs that it sampled, to find their functions
+/// when they have ended.
 fn builds_of(scratch: &Path) -> PathBuf {
     scratch.join("builds")
 }
