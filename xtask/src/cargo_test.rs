@@ -7,7 +7,10 @@
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
 
 use anyhow::{Context as _, bail, ensure};
 
@@ -16,6 +19,10 @@ use crate::workspace::say;
 
 /// A host that is taken away fails a test or two; more of them are a fault of the code.
 const SECOND_RUNS_MAX: usize = 5;
+
+/// A test prints its result or, after a minute, that it is still running. The longest one needs two
+/// minutes, so after this time without a line a test hangs.
+const SILENCE_MAX: Duration = Duration::from_secs(600);
 
 const CARGO_TEST: [&str; 4] = ["test", "--workspace", "--locked", "--no-fail-fast"];
 
@@ -111,14 +118,38 @@ fn run(root: &Path, arguments: &[&str], env: &[(&str, &str)]) -> anyhow::Result<
     let Some(stdout) = child.stdout.take() else {
         bail!("cargo has no standard output");
     };
+    let (sender, lines) = channel();
+    thread::spawn(move || {
+        for line in BufReader::new(stdout).lines() {
+            if sender.send(line).is_err() {
+                return;
+            }
+        }
+    });
     let mut told = Told::default();
-    for line in BufReader::new(stdout).lines() {
-        let line = line.context("cannot read what cargo prints")?;
+    loop {
+        let line = match lines.recv_timeout(SILENCE_MAX) {
+            Ok(line) => line.context("cannot read what cargo prints")?,
+            Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Timeout) => {
+                kill(&mut child);
+                let minutes = SILENCE_MAX.as_secs() / 60;
+                bail!("no test ended for {minutes} minutes: one of those that run hangs");
+            }
+        };
         told.read(&line);
         let _ = writeln!(std::io::stdout(), "{line}");
     }
     told.success = child.wait().context("cannot wait for cargo")?.success();
     Ok(told)
+}
+
+/// Kills the tests that cargo runs, and cargo.
+fn kill(cargo: &mut Child) {
+    let id = cargo.id().to_string();
+    let _ = Command::new("pkill").args(["-KILL", "-P", &id]).status();
+    let _ = cargo.kill();
+    let _ = cargo.wait();
 }
 
 #[cfg(test)]
