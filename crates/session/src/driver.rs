@@ -117,7 +117,7 @@ impl Driver<'_> {
         if !matches!(made, Err(Halt::Fatal(_))) {
             load_run::checked_apart(&self.parts, &case, observer).await?;
         }
-        self.conclude(made, notes, observer).await
+        self.conclude(&case, made, notes, observer).await
     }
 
     /// Reports to observers that a run starts, with its first record.
@@ -134,7 +134,8 @@ impl Driver<'_> {
             attempt: pending.attempt,
         })?;
         let case = self.cases.case(pending);
-        event::record(observer, Record::Begin(Box::new(case.begin.clone())))?;
+        let begin = Record::Begin(Box::new(case.begin.clone()));
+        event::record(observer, case.run_id(), begin)?;
         Ok(case)
     }
 
@@ -151,6 +152,7 @@ impl Driver<'_> {
     /// Ends a run by what became of it, unless that says nothing about the contender.
     async fn conclude(
         &self,
+        case: &Case,
         made: Result<Option<Connections>, Halt>,
         notes: Vec<String>,
         observer: &mut dyn Observer,
@@ -158,30 +160,18 @@ impl Driver<'_> {
         if !matches!(made, Err(Halt::Fatal(_))) {
             self.parts.backend_lives().await?;
         }
-        match made {
-            Ok(last) => self.end(Outcome::Completed, notes, last, observer),
-            Err(Halt::Failed(failure)) => self.end(failure.into(), notes, None, observer),
-            Err(Halt::Fatal(error)) => Err(error),
-        }
-    }
-
-    fn end(
-        &self,
-        outcome: Outcome,
-        notes: Vec<String>,
-        last_connections: Option<Connections>,
-        observer: &mut dyn Observer,
-    ) -> anyhow::Result<()> {
-        let at = (self.now)();
-        event::record(
-            observer,
-            Record::End(EndRecord {
-                at,
-                outcome,
-                last_connections,
-                notes,
-            }),
-        )
+        let (outcome, last_connections) = match made {
+            Err(Halt::Fatal(error)) => return Err(error),
+            Ok(last) => (Outcome::Completed, last),
+            Err(Halt::Failed(failure)) => (failure.into(), None),
+        };
+        let end = Record::End(EndRecord {
+            at: (self.now)(),
+            outcome,
+            last_connections,
+            notes,
+        });
+        event::record(observer, case.run_id(), end)
     }
 }
 

@@ -232,12 +232,6 @@ pub enum Event {
         /// The attempt, from 1.
         attempt: u32,
     },
-    /// A run of a set goes on: the records that follow are its own, until another one starts or
-    /// goes on.
-    RunGoesOn {
-        /// The run.
-        run: String,
-    },
     /// A run entered a stage.
     StageBegan {
         /// The run.
@@ -258,8 +252,10 @@ pub enum Event {
         /// Connections that are open; all, where users open them as they arrive.
         established: u32,
     },
-    /// A record of the current run: the one that started or went on last.
+    /// A run has a new record.
     Recorded {
+        /// The run.
+        run: String,
         /// The record, as in the run's file.
         record: Box<Record>,
     },
@@ -348,9 +344,10 @@ impl Observer for NullObserver {
     }
 }
 
-/// Passes a record to observers.
-pub(crate) fn record(observer: &mut dyn Observer, record: Record) -> anyhow::Result<()> {
+/// Passes a record of a run to observers.
+pub(crate) fn record(observer: &mut dyn Observer, run: &str, record: Record) -> anyhow::Result<()> {
     observer.observe(&Event::Recorded {
+        run: run.to_owned(),
         record: Box::new(record),
     })
 }

@@ -54,6 +54,11 @@ pub struct ReadyProbe {
 }
 
 impl Case {
+    /// The id of its run.
+    pub(crate) fn run_id(&self) -> &str {
+        &self.begin.run.id
+    }
+
     /// How the contender is started, or why the run ends before its start.
     pub(crate) fn startable(&self) -> Result<&StartSpec, Failure> {
         self.start.as_ref().map_err(Clone::clone)

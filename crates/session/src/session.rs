@@ -125,8 +125,7 @@ pub(crate) async fn carry_out(
     };
     let Some(outcome) = outcome else {
         for (run, record) in observers.recorder.interrupt(&clock::now_rfc3339())? {
-            observers.watcher.observe(&Event::RunGoesOn { run })?;
-            event::record(observers.watcher, record)?;
+            event::record(observers.watcher, &run, record)?;
         }
         observers.watcher.observe(&Event::Interrupted {
             suite: session.suite_folder,

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use bakeoff_grpc::Schema;
 use bakeoff_model::check::CheckOutcome;
 use bakeoff_model::plan;
-use bakeoff_model::record::{CheckRecord, Record};
+use bakeoff_model::record::CheckRecord;
 use bakeoff_model::service_url::ServiceUrl;
 use bakeoff_model::suite::{Contender, Limits, Profile, Suite};
 use bakeoff_runtime::external::External;
@@ -16,7 +16,6 @@ use serde::Serialize;
 
 use crate::contracts::Destination;
 use crate::contracts::{GROUP, Halt, STOP_GRACE, SessionDeps};
-use crate::event::{Event, Observer};
 use crate::grpc;
 use crate::selection;
 use crate::stages::lifecycle::{self, Figures};
@@ -206,7 +205,11 @@ async fn check_one(
         host_cores: testbed.host_cores(),
     };
     if wanted.lifecycle {
-        lifecycle::apart(&parts, spec, &mut Collect(checks)).await?;
+        let keep = |check| {
+            checks.push(check);
+            Ok(())
+        };
+        lifecycle::apart(&parts, spec, keep).await?;
     }
     let mut instance = start(parts.runtime, parts.backend, spec).await?;
     let startup = await_ready(instance.as_mut(), spec).await?;
@@ -236,18 +239,4 @@ async fn check_one(
         checks.push(lifecycle::stopped(&report, died, 0));
     }
     Ok(())
-}
-
-/// Keeps the checks of the lifecycle.
-struct Collect<'a>(&'a mut Vec<CheckRecord>);
-
-impl Observer for Collect<'_> {
-    fn observe(&mut self, event: &Event) -> anyhow::Result<()> {
-        if let Event::Recorded { record } = event
-            && let Record::Check(check) = record.as_ref()
-        {
-            self.0.push(check.clone());
-        }
-        Ok(())
-    }
 }

@@ -17,7 +17,7 @@ use bakeoff_session::hint::hinted;
 use bakeoff_session::options::SessionOptions;
 use bakeoff_session::placement::Placement;
 use bakeoff_session::selection;
-use bakeoff_session::stages::load_spec::{Loaded, SpecInput, load_spec};
+use bakeoff_session::stages::load_spec::{Loaded, SpecInput, load_spec, played_steps};
 use bakeoff_session::store::suite_folder::{self, SuiteFolder};
 use bakeoff_session::testbed::{self, cluster};
 use bakeoff_session::turn_requirements::{self, Abilities};
@@ -278,6 +278,7 @@ fn spec_of(
         .get(&plan.profile)
         .map(|profile| profile.slice)
         .unwrap_or_default();
+    let steps = played_steps(run);
     let mut spec = load_spec(&SpecInput {
         loaded: vec![Loaded {
             address: SocketAddr::from((Ipv4Addr::LOCALHOST, suite.port)),
@@ -290,6 +291,7 @@ fn spec_of(
         scenario: benchmark.and_then(|benchmark| benchmark.scenario.as_ref()),
         grpc: suite.grpc.as_ref(),
         run,
+        steps: &steps,
         cores,
         slice,
         response_timeout: suite.response_timeout,
@@ -297,8 +299,8 @@ fn spec_of(
     });
     // By hand nothing sends the lines that a session sends, so warm-up takes its longest time.
     spec.stepwise = false;
-    for (step, played) in spec.steps.iter_mut().zip(run.played()) {
-        step.duration_ns = duration_ns::whole(run.steps[played].duration);
+    for (step, played) in spec.steps.iter_mut().zip(&steps) {
+        step.duration_ns = duration_ns::whole(played.duration);
     }
     Ok(spec)
 }

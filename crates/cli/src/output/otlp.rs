@@ -22,8 +22,6 @@ pub(crate) struct Otlp {
     source: Source,
     /// The runs that have started, by their ids.
     runs: BTreeMap<String, Running>,
-    /// The run of the current records.
-    current: String,
     sender: Sender,
 }
 
@@ -43,13 +41,12 @@ impl Otlp {
             inner,
             source: Source::new(&settings.resource),
             runs: BTreeMap::new(),
-            current: String::new(),
             sender: Sender::new(url, settings)?,
         })
     }
 
-    fn recorded(&mut self, record: &Record) {
-        let Some(running) = self.runs.get_mut(&self.current) else {
+    fn recorded(&mut self, run: &str, record: &Record) {
+        let Some(running) = self.runs.get_mut(run) else {
             return;
         };
         match record {
@@ -82,7 +79,6 @@ impl Observer for Otlp {
     fn observe(&mut self, event: &Event) -> anyhow::Result<()> {
         match event {
             Event::RunBegan { run, .. } => {
-                self.current.clone_from(&run.id);
                 let running = Running {
                     planned: (**run).clone(),
                     suite: String::new(),
@@ -90,8 +86,7 @@ impl Observer for Otlp {
                 };
                 self.runs.insert(run.id.clone(), running);
             }
-            Event::RunGoesOn { run } => self.current.clone_from(run),
-            Event::Recorded { record } => self.recorded(record),
+            Event::Recorded { run, record } => self.recorded(run, record),
             _ => {}
         }
         self.inner.observe(event)

@@ -43,8 +43,6 @@ pub(crate) struct Progress<W> {
     builds: Builds,
     pace: Pace,
     step: Option<StepTotal>,
-    /// The run that started or went on last.
-    run: String,
     /// The contenders that take turns.
     set: SetProgress,
     notes: Notes,
@@ -76,7 +74,6 @@ impl<W: Write> Progress<W> {
             builds: Builds::default(),
             pace: Pace::default(),
             step: None,
-            run: String::new(),
             set: SetProgress::default(),
             notes: Notes::default(),
             hidden_notes: 0,
@@ -138,7 +135,6 @@ impl<W: Write> Progress<W> {
 
     fn run_begins(&mut self, number: &str, run: &PlannedRun, attempt: u32) {
         self.finish_step();
-        self.run.clone_from(&run.id);
         self.is_brief = run.in_turns && self.shown == Shown::Sets;
         let again = match attempt {
             0 | 1 => String::new(),
@@ -159,16 +155,11 @@ impl<W: Write> Progress<W> {
         ));
     }
 
-    fn run_goes_on(&mut self, run: &str) {
-        self.finish_step();
-        run.clone_into(&mut self.run);
-    }
-
     fn time_left(&self) -> String {
         format!("about {} left", human(self.pace.left(Instant::now())))
     }
 
-    fn record(&mut self, record: &Record) {
+    fn record(&mut self, run: &str, record: &Record) {
         match record {
             Record::Begin(_) | Record::Idle(_) | Record::Fleet(_) | Record::Metrics(_) => {}
             Record::Started(startup) => {
@@ -186,11 +177,11 @@ impl<W: Write> Progress<W> {
                 }
                 let applies = !matches!(check.outcome, CheckOutcome::NotApplicable { .. });
                 if check.outcome != CheckOutcome::Good && applies {
-                    let whose = self.whose();
+                    let whose = self.whose(run);
                     self.line(&format!("  {whose}FAILED {}", text::check(check)));
                 }
             }
-            Record::Interval(interval) => self.interval(interval),
+            Record::Interval(interval) => self.interval(run, interval),
             Record::Trial(trial) => {
                 self.finish_step();
                 let lines = capacity::trial(trial, trial.verdicts.len() > 1);
@@ -200,8 +191,8 @@ impl<W: Write> Progress<W> {
             Record::End(end) => {
                 self.pace.run_ends(Instant::now());
                 self.finish_step();
-                let whose = self.whose();
-                let lines = self.set.ends(&self.run);
+                let whose = self.whose(run);
+                let lines = self.set.ends(run);
                 lines.iter().for_each(|line| self.detail(line));
                 match &end.outcome {
                     Outcome::Completed => {}
@@ -227,9 +218,9 @@ impl<W: Write> Progress<W> {
         }
     }
 
-    fn interval(&mut self, record: &IntervalRecord) {
-        if self.set.has(&self.run) {
-            self.set.add(&self.run, record);
+    fn interval(&mut self, run: &str, record: &IntervalRecord) {
+        if self.set.has(run) {
+            self.set.add(run, record);
             let doing = if record.warm_up { "warm-up" } else { "load" };
             return self.live_set(doing);
         }
@@ -239,9 +230,9 @@ impl<W: Write> Progress<W> {
         self.live_line(&text);
     }
 
-    fn step_begins(&mut self, connections: u32, established: u32) {
+    fn step_begins(&mut self, run: &str, connections: u32, established: u32) {
         self.finish_step();
-        if !self.set.has(&self.run) {
+        if !self.set.has(run) {
             self.step = Some(StepTotal::begin(connections, established));
             return;
         }
@@ -249,8 +240,7 @@ impl<W: Write> Progress<W> {
             self.detail("");
             self.detail(StepTotal::TITLES);
         }
-        let run = self.run.clone();
-        let lines = self.set.step_begins(&run, connections, established);
+        let lines = self.set.step_begins(run, connections, established);
         lines.iter().for_each(|line| self.detail(line));
     }
 
@@ -365,11 +355,11 @@ impl<W: Write> Progress<W> {
         }
     }
 
-    fn stage(&mut self, stage: Stage) {
+    fn stage(&mut self, run: &str, stage: Stage) {
         self.finish_step();
         if stage == Stage::Load {
             self.detail(&format!("  checks {}/{}", self.good, self.checked));
-            if !self.set.has(&self.run) {
+            if !self.set.has(run) {
                 self.line(StepTotal::TITLES);
             }
         }
@@ -411,16 +401,14 @@ impl<W: Write> Observer for Progress<W> {
                 self.pace.run_begins(run.expected, Instant::now());
                 self.run_begins(&format!("{}/{runs}", index + 1), run, *attempt);
             }
-            Event::StageBegan { stage, .. } => self.stage(*stage),
+            Event::StageBegan { run, stage } => self.stage(run, *stage),
             Event::StepBegan {
+                run,
                 connections,
                 established,
                 ..
-            } => {
-                self.step_begins(*connections, *established);
-            }
-            Event::Recorded { record } => self.record(record),
-            Event::RunGoesOn { run } => self.run_goes_on(run),
+            } => self.step_begins(run, *connections, *established),
+            Event::Recorded { run, record } => self.record(run, record),
             Event::FlameGraphBegan { .. } | Event::FlameGraphEnded { .. } => {
                 self.flame_graph(event);
             }

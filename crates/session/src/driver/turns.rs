@@ -6,7 +6,7 @@ use bakeoff_runtime::Instance;
 
 use super::{Driver, RunPosition};
 use crate::contracts::{Halt, PendingRun, SessionDeps};
-use crate::event::{Event, Observer};
+use crate::event::Observer;
 use crate::ready_case::Case;
 use crate::stages::load_run;
 use crate::stages::measure::{Account, LoadDriver, RunContext};
@@ -83,7 +83,7 @@ async fn conclude_unloaded(
     if !matches!(halt, Halt::Fatal(_)) {
         load_run::checked_apart(&driver.parts, case, observer).await?;
     }
-    driver.conclude(Err(halt), notes, observer).await
+    driver.conclude(case, Err(halt), notes, observer).await
 }
 
 /// Plays all steps on the contenders that live, and ends their runs.
@@ -100,8 +100,9 @@ async fn load<'a>(
             .collect();
         let played = loading.play(&mut ons, observer).await;
         drop(ons);
-        if played.is_err() {
-            return leave_all(driver, members, Some(&mut loading), played, observer).await;
+        if let Err(halt) = played {
+            let loaded = Err(halt);
+            return leave_all(driver, members, Some(&mut loading), loaded, observer).await;
         }
         for (index, member) in members.iter_mut().enumerate() {
             member.notes.extend(driver.unknown_requests().await);
@@ -146,7 +147,7 @@ async fn compare_times<'a>(
     };
     let accounts = LoadDriver::play_open(&mut ons, &load, observer).await?;
     for (index, account) in living.into_iter().zip(accounts) {
-        loading.add(index, account);
+        loading.absorb(index, account);
     }
     Ok(())
 }
@@ -199,9 +200,6 @@ impl<'a> SetMember<'a> {
         observer: &mut dyn Observer,
     ) -> anyhow::Result<()> {
         self.has_left = true;
-        observer.observe(&Event::RunGoesOn {
-            run: self.case.begin.run.id.clone(),
-        })?;
         let counted = self.counted.take();
         let mut notes = std::mem::take(&mut self.notes);
         let mut on = RunContext {
@@ -213,6 +211,7 @@ impl<'a> SetMember<'a> {
         if !matches!(made, Err(Halt::Fatal(_))) {
             load_run::checked_apart(&driver.parts, &self.case, observer).await?;
         }
-        driver.conclude(made, notes, observer).await
+        let concluding = driver.conclude(&self.case, made, notes, observer);
+        concluding.await
     }
 }

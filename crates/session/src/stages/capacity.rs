@@ -8,11 +8,11 @@ use bakeoff_base::number::as_f64;
 use bakeoff_model::capacity::{Capacity, CapacityRecord, Purpose};
 use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::load::{Connections, LoadInterval};
-use bakeoff_model::record::{IntervalRecord, Record};
+use bakeoff_model::record::Record;
 use bakeoff_model::slo::Slo;
 use bakeoff_model::suite::Step;
 use bakeoff_model::totals::Totals;
-use bakeoff_validity::{JudgedSlice, evidence_of};
+use bakeoff_validity::JudgedSlice;
 
 use super::load_run;
 use super::measure::{LoadDriver, RunContext};
@@ -20,7 +20,7 @@ use super::row_count;
 use super::start::stage;
 use crate::capacity::{CapacitySearch, Measured};
 use crate::contracts::{Halt, SessionDeps};
-use crate::event::{self, Event, Observer};
+use crate::event::{self, Observer};
 use crate::ready_case::Case;
 
 /// Makes one run of this kind. `former` is what earlier runs of the same case found.
@@ -57,17 +57,15 @@ async fn search(
     let Some(capacity) = &run.capacity else {
         return Err(Failure::new(Stage::Load, "the plan does not say what is looked for").into());
     };
-    let mut seen = SliceCollector::of(observer, 0);
+    let steps = run.steps.len();
+    let mut closed = Totals::default();
     while loading.has_next() {
-        loading.play_alone(on, &mut seen).await?;
+        let slices = loading.play_alone(on, observer).await?;
+        let loads = slices.iter().map(|slice| &slice.load);
+        let last = loads.filter(|load| load.step + 1 == steps);
+        last.for_each(|load| closed.add(load));
     }
     loading.end().await?;
-    let steps = run.steps.len();
-    let last = seen
-        .slices
-        .iter()
-        .filter(|slice| slice.load.step + 1 == steps);
-    let closed: Totals = last.map(|slice| &slice.load).collect();
     let to_confirm = to_confirm(capacity, former);
     let search = CapacitySearch::new(capacity, steps, closed.requests_per_s(), &to_confirm);
     let mut search = search.map_err(|why| Failure::of(Stage::Load, why))?;
@@ -75,16 +73,16 @@ async fn search(
         let step = capacity.step(rate_per_s, Purpose::Confirmation);
         let measured = trial(loading, on, step, search.next_step(), observer).await?;
         let record = search.confirm(&slo, rate_per_s, &measured);
-        event::record(observer, Record::Trial(record))?;
+        event::record(observer, case.run_id(), Record::Trial(record))?;
     }
     while let Some(rate_per_s) = search.next_rate() {
         let step = capacity.step(rate_per_s, Purpose::Search);
         let measured = trial(loading, on, step, search.next_step(), observer).await?;
         let record = search.take(rate_per_s, &measured);
-        event::record(observer, Record::Trial(record))?;
+        event::record(observer, case.run_id(), Record::Trial(record))?;
     }
     for found in search.found() {
-        event::record(observer, Record::Capacity(found))?;
+        event::record(observer, case.run_id(), Record::Capacity(found))?;
     }
     Ok(())
 }
@@ -97,27 +95,14 @@ async fn trial(
     index: usize,
     observer: &mut dyn Observer,
 ) -> Result<Measured, Halt> {
-    let mut case = on.case.clone();
-    case.begin.run.steps = vec![step];
-    let mut on = RunContext {
-        parts: on.parts,
-        case: &case,
-        instance: &mut *on.instance,
-    };
-    let mut seen = SliceCollector::of(observer, index);
-    let mut own = LoadDriver::begin(std::slice::from_ref(&on)).await?;
-    own.play_alone(&mut on, &mut seen).await?;
+    let mut own = LoadDriver::begin_step(on, step, index).await?;
+    let slices = own.play_alone(on, observer).await?;
     own.end().await?;
-    loading.take_over(own);
-    let slices = seen.slices.iter();
-    let slices: Vec<(JudgedSlice, &LoadInterval)> = slices
-        .map(|slice| {
-            (
-                JudgedSlice::new(evidence_of(&on.case.begin, slice)),
-                &slice.load,
-            )
-        })
-        .collect();
+    let account = own.close(0);
+    loading.absorb(0, account.without_verdicts());
+    let parts = slices.into_iter().map(|slice| (slice.judged, slice.load));
+    let (judged, loads): (Vec<JudgedSlice>, Vec<LoadInterval>) = parts.unzip();
+    let slices: Vec<(JudgedSlice, &LoadInterval)> = judged.into_iter().zip(&loads).collect();
     Ok(Measured::of(&slices))
 }
 
@@ -137,43 +122,4 @@ fn to_confirm(capacity: &Capacity, former: &[CapacityRecord]) -> Vec<(Slo, f64)>
         Some((slo.clone(), capacity.to_confirm(mean.exp())))
     };
     capacity.slos.iter().filter_map(rate).collect()
-}
-
-/// Keeps the slices that pass by, and gives the steps of a load generator their numbers among all
-/// steps of the run.
-struct SliceCollector<'o> {
-    observer: &'o mut dyn Observer,
-    /// Number of the load generator's first step.
-    first: usize,
-    slices: Vec<IntervalRecord>,
-}
-
-impl<'o> SliceCollector<'o> {
-    fn of(observer: &'o mut dyn Observer, first: usize) -> Self {
-        Self {
-            observer,
-            first,
-            slices: Vec::new(),
-        }
-    }
-}
-
-impl Observer for SliceCollector<'_> {
-    fn observe(&mut self, event: &Event) -> anyhow::Result<()> {
-        let mut event = event.clone();
-        match &mut event {
-            Event::StepBegan { step, steps, .. } => {
-                *step += self.first;
-                *steps += self.first;
-            }
-            Event::Recorded { record } => {
-                if let Record::Interval(interval) = record.as_mut() {
-                    self.slices.push(interval.as_ref().clone());
-                    interval.load.step += self.first;
-                }
-            }
-            _ => {}
-        }
-        self.observer.observe(&event)
-    }
 }

@@ -26,11 +26,11 @@ pub(crate) async fn make(
     stage(observer, case, Stage::Start)?;
     let mut instance = start(parts.runtime, parts.backend, spec).await?;
     let startup = started(instance.as_mut(), spec, case).await?;
-    event::record(observer, Record::Started(startup))?;
+    event::record(observer, case.run_id(), Record::Started(startup))?;
     stage(observer, case, Stage::Stop)?;
     let ended = instance.exited().await.is_some();
     let report = instance.stop(STOP_GRACE).await;
     let stopped = lifecycle::stopped(&report, ended, 0);
-    event::record(observer, Record::Check(stopped))?;
+    event::record(observer, case.run_id(), Record::Check(stopped))?;
     Ok(None)
 }

@@ -7,7 +7,7 @@ use bakeoff_base::number::as_f64;
 use bakeoff_model::check::{Check, CheckOutcome, Expect};
 use bakeoff_model::duration_ns;
 use bakeoff_model::failure::Failure;
-use bakeoff_model::record::{CheckRecord, Record};
+use bakeoff_model::record::CheckRecord;
 use bakeoff_model::resource::ResourceSample;
 use bakeoff_model::suite::Limits;
 use bakeoff_runtime::{Instance, StartSpec, StopReport};
@@ -17,7 +17,6 @@ use super::start::{await_ready, start};
 use super::verify;
 use crate::contracts::Destination;
 use crate::contracts::{GROUP, STOP_GRACE, SessionDeps};
-use crate::event::{self, Observer};
 use crate::ready_case::environment_unreachable;
 
 /// A path that no service knows, looked for in its log.
@@ -37,24 +36,24 @@ pub struct Figures {
 }
 
 /// The checks that need separate instances; they come after the measured one, which must not be
-/// affected by them.
+/// affected by them. `each` takes the result of one.
 ///
 /// # Errors
-/// Those of the observer.
+/// The errors of `each`.
 pub async fn apart(
     parts: &SessionDeps<'_>,
     spec: &StartSpec,
-    observer: &mut dyn Observer,
+    mut each: impl FnMut(CheckRecord) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let mut starts = false;
     for (cores, cpus) in [(4, Some(4.0)), (4, spec.limits.cpus), (1, Some(1.0))] {
         let check = threads(parts, spec, cores, cpus).await;
         starts |= !matches!(check.outcome, CheckOutcome::ConnErr { .. });
-        event::record(observer, Record::Check(check))?;
+        each(check)?;
     }
     for check in must_not_start(parts, spec).await {
         let check = if starts { check } else { shows_nothing(check) };
-        event::record(observer, Record::Check(check))?;
+        each(check)?;
     }
     Ok(())
 }

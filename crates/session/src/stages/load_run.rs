@@ -66,20 +66,25 @@ pub(crate) async fn verified(
     let startup = started(instance.as_mut(), spec, case).await?;
     let startup_ns = startup.startup_ns;
     if is_ours(parts) {
-        event::record(observer, Record::Started(startup))?;
+        event::record(observer, case.run_id(), Record::Started(startup))?;
     }
-    idle(parts, instance.as_ref(), Moment::Started, None, observer).await?;
+    let on = RunContext {
+        parts,
+        case,
+        instance: instance.as_mut(),
+    };
+    idle(&on, Moment::Started, None, observer).await?;
 
     stage(observer, case, Stage::Verify)?;
-    checked(parts, instance.as_ref(), observer).await?;
-    idle(parts, instance.as_ref(), Moment::Checked, None, observer).await?;
+    checked(&on, observer).await?;
+    idle(&on, Moment::Checked, None, observer).await?;
     if run.lifecycle {
         let figures = lifecycle::Figures {
             startup_ns,
             artifact_bytes: case.artifact_bytes,
         };
-        for check in lifecycle::observed(parts, instance.as_ref(), figures).await {
-            event::record(observer, Record::Check(check))?;
+        for check in lifecycle::observed(parts, on.instance, figures).await {
+            event::record(observer, case.run_id(), Record::Check(check))?;
         }
     }
     Ok(instance)
@@ -95,7 +100,8 @@ pub(crate) async fn checked_apart(
     match case.startable() {
         Ok(spec) if case.begin.run.lifecycle => {
             stage(observer, case, Stage::Lifecycle)?;
-            lifecycle::apart(parts, spec, observer).await
+            let each = |check| event::record(observer, case.run_id(), Record::Check(check));
+            lifecycle::apart(parts, spec, each).await
         }
         _ => Ok(()),
     }
@@ -123,7 +129,7 @@ pub(crate) async fn finish(
     let report = on.instance.stop(STOP_GRACE).await;
     if is_ours(parts) {
         let stopped = lifecycle::stopped(&report, ended.is_some(), last.asked);
-        event::record(observer, Record::Check(stopped))?;
+        event::record(observer, case.run_id(), Record::Check(stopped))?;
     }
     loaded?;
     row_count::after(counted, &requests, case, observer).await?;
@@ -144,15 +150,15 @@ async fn after_load(
     let logs = log_growth::logs(instance, &case.begin.run.work, logged).await;
     let gc_log = case.gc_log.as_ref().and_then(|path| instance.file(path));
     let gc = gc_log.map(|text| gc_log::parse(&text));
-    idle(parts, instance, Moment::AfterLoad, gc, observer).await?;
+    idle(on, Moment::AfterLoad, gc, observer).await?;
     if let Some(check) = logs {
-        event::record(observer, Record::Check(check))?;
+        event::record(observer, case.run_id(), Record::Check(check))?;
     }
     let Some(check) = verify::telling(&parts.suite.checks) else {
         return Ok(());
     };
     let alive = verify::alive(parts.client, &Destination::of(instance), check).await;
-    event::record(observer, Record::Check(alive))
+    event::record(observer, case.run_id(), Record::Check(alive))
 }
 
 /// Whether the contender's life is in our hands.
@@ -161,19 +167,15 @@ fn is_ours(parts: &SessionDeps<'_>) -> bool {
 }
 
 /// All functional checks. A contender with wrong responses is not loaded and so never ranked.
-async fn checked(
-    parts: &SessionDeps<'_>,
-    instance: &dyn Instance,
-    observer: &mut dyn Observer,
-) -> Result<(), Halt> {
-    let to = Destination::of(instance);
+async fn checked(on: &RunContext<'_>, observer: &mut dyn Observer) -> Result<(), Halt> {
+    let (parts, to) = (on.parts, Destination::of(&*on.instance));
     let mut failed: Vec<CheckRecord> = Vec::new();
     for check in &parts.suite.checks {
         let record = verify::check(parts.client, &to, check).await;
         if record.outcome != CheckOutcome::Good {
             failed.push(record.clone());
         }
-        event::record(observer, Record::Check(record))?;
+        event::record(observer, on.case.run_id(), Record::Check(record))?;
     }
     if failed.is_empty() {
         return Ok(());
@@ -200,28 +202,23 @@ pub fn describe(record: &CheckRecord) -> String {
     format!("{}/{}: {why}", record.group, record.name)
 }
 
-/// A reading of the resources outside the load; the lines of the contender's log by then.
+/// Records a reading of the resources outside the load.
 async fn idle(
-    parts: &SessionDeps<'_>,
-    instance: &dyn Instance,
+    on: &RunContext<'_>,
     moment: Moment,
     gc: Option<GcLog>,
     observer: &mut dyn Observer,
-) -> anyhow::Result<Option<u64>> {
-    let contender = instance.sample().await.resources;
-    let log_lines = contender.log_lines;
-    let backend = match parts.backend {
+) -> anyhow::Result<()> {
+    let contender = on.instance.sample().await.resources;
+    let backend = match on.parts.backend {
         Some(backend) => Some(backend.sample().await),
         None => None,
     };
-    event::record(
-        observer,
-        Record::Idle(IdleRecord {
-            moment,
-            contender: Some(contender),
-            backend,
-            gc,
-        }),
-    )?;
-    Ok(log_lines)
+    let idle = Record::Idle(IdleRecord {
+        moment,
+        contender: Some(contender),
+        backend,
+        gc,
+    });
+    event::record(observer, on.case.run_id(), idle)
 }

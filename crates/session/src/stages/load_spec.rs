@@ -12,7 +12,7 @@ use bakeoff_model::load::{
 use bakeoff_model::plan::{LatencyLoad, PlannedRun};
 use bakeoff_model::record::Cores;
 use bakeoff_model::scenario::Scenario;
-use bakeoff_model::suite::Grpc;
+use bakeoff_model::suite::{Grpc, Step};
 use bakeoff_model::tls::Tls;
 
 /// One response in this many is checked whole; status and length are checked on every one.
@@ -47,8 +47,10 @@ pub struct SpecInput<'a> {
     pub scenario: Option<&'a Scenario>,
     /// Makes the requests calls of gRPC.
     pub grpc: Option<&'a Grpc>,
-    /// The steps, how often each is played, and how the requests travel.
+    /// How the requests travel, and which load of the case it is.
     pub run: &'a PlannedRun,
+    /// The steps in the order in which they are played.
+    pub steps: &'a [Step],
     /// Which cores each part may use.
     pub cores: &'a Cores,
     /// Length of a recorded slice.
@@ -57,6 +59,13 @@ pub struct SpecInput<'a> {
     pub response_timeout: Duration,
     /// Seed of random choices.
     pub seed: u64,
+}
+
+/// The steps of a run in the order in which they are played.
+#[must_use]
+pub fn played_steps(run: &PlannedRun) -> Vec<Step> {
+    let played = run.played().into_iter();
+    played.map(|index| run.steps[index]).collect()
 }
 
 /// The load spec.
@@ -182,9 +191,7 @@ pub fn open_load_spec(input: &SpecInput<'_>, load: &OpenLoad) -> LoadSpec {
 /// for as long as the step says. A warm-up that ends when the contenders are warm is a step of one
 /// block, which is played again.
 fn steps(input: &SpecInput<'_>, sides: u32) -> Vec<StepSpec> {
-    let run = input.run;
-    let steps = run.played().into_iter().map(|index| {
-        let step = &run.steps[index];
+    let steps = input.steps.iter().map(|step| {
         let each = step.block(input.slice);
         StepSpec {
             connections: step.connections,
@@ -228,7 +235,7 @@ mod tests {
     use bakeoff_model::plan::{LatencyLoad, PlannedRun};
     use bakeoff_model::record::Cores;
 
-    use super::{Loaded, OpenLoad, SpecInput, load_spec, open_load_spec};
+    use super::{Loaded, OpenLoad, SpecInput, load_spec, open_load_spec, played_steps};
     use crate::tests::fakes::pending;
 
     #[test]
@@ -251,6 +258,7 @@ mod tests {
                 scenario: None,
                 grpc: None,
                 run,
+                steps: &played_steps(run),
                 cores: &Cores::default(),
                 slice: Duration::from_millis(250),
                 response_timeout: Duration::from_secs(15),
@@ -288,6 +296,7 @@ mod tests {
             scenario: None,
             grpc: None,
             run: &pending("one.r1", false).run,
+            steps: &[],
             cores: &Cores::default(),
             slice: Duration::from_millis(250),
             response_timeout: Duration::from_secs(15),

@@ -1,6 +1,7 @@
 //! The load of one run, or of a set of runs whose contenders take turns: drives the load generator
 //! step by step and meters every slice.
 
+mod account;
 mod costs;
 mod deaths;
 mod exposition;
@@ -8,24 +9,21 @@ mod open_load;
 mod scrape;
 mod until_warm;
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use bakeoff_model::failure::{Failure, Stage};
-use bakeoff_model::load::{Connections, LoadEvent, LoadInterval, LoadSpec, StepCommand};
-use bakeoff_model::record::{Others, Record, Unloaded};
+use bakeoff_model::load::{LoadEvent, LoadInterval, LoadSpec, StepCommand};
+use bakeoff_model::plan::PlannedRun;
+use bakeoff_model::record::{Others, Record};
 use bakeoff_model::suite::Step as PlannedStep;
-use bakeoff_model::totals::Totals;
-use bakeoff_model::warmth::Warmth;
 use bakeoff_runtime::Instance;
-use bakeoff_validity::{JudgedSlice, StepJudge, WarmUp, evidence_of};
+use bakeoff_validity::{JudgedSlice, evidence_of};
 
 use super::load_spec::{self, Loaded, SpecInput};
 use super::log_growth::Logged;
-use super::row_count::Requests;
-use super::slices::{Reading, at, interval_record, notes_of, record_fleet};
+use super::slices::{Reading, interval_record, record_fleet};
 use crate::contracts::{Halt, RunningLoad, SessionDeps};
 use crate::event::{self, Event, Observer};
 use crate::ready_case::Case;
+pub(crate) use account::Account;
 use costs::{Slices, read_all};
 
 /// A note on load that only routes keep on this host.
@@ -39,68 +37,40 @@ pub(crate) struct RunContext<'a> {
     pub(crate) instance: &'a mut dyn Instance,
 }
 
-/// The account of a load on one contender.
-#[derive(Default)]
-pub(crate) struct Account {
-    /// Connections of the current step, so that a failure can say where it happened.
-    pub(crate) last: Connections,
-    /// The requests so far, and how long the log was before them.
-    pub(crate) logged: Logged,
-    /// The outcomes of the requests.
-    pub(crate) requests: Requests,
-    /// The verdicts, by planned step.
-    judged: BTreeMap<usize, StepJudge>,
-    /// The totals, by planned step.
-    loaded: BTreeMap<usize, Totals>,
-    /// How warm the contender was at the end of a warm-up that lasted until it was.
-    warmth: Option<Warmth>,
-    /// Its cost in slices of the open load of others, since its own last one.
-    unloaded: Option<Unloaded>,
-    /// Further notes for the reader.
-    noted: BTreeSet<String>,
-    /// The reason why it takes no part any more.
-    lost: Option<Failure>,
-    /// It ended within a slice, which has still to be recorded.
-    has_open_slice: bool,
-}
-
-impl Account {
-    /// Why the contender takes no part any more; `None` while it does.
-    pub(crate) fn lost(&self) -> Option<&Failure> {
-        self.lost.as_ref()
-    }
-
-    /// Returns notes for the reader about the steps that were played.
-    pub(crate) fn notes(self, case: &Case) -> Vec<String> {
-        let steps = &case.begin.run.steps;
-        let notes = self.judged.into_iter().flat_map(|(step, judged)| {
-            let at = steps.get(step).map_or_else(|| "open load".to_owned(), at);
-            notes_of(&judged.validity(), &at)
-        });
-        notes.chain(self.noted).collect()
-    }
+/// A slice that was recorded, with its verdict.
+pub(crate) struct RecordedSlice {
+    pub(crate) load: LoadInterval,
+    pub(crate) judged: JudgedSlice,
 }
 
 /// A load, played step by step. Dropping it ends its load generator.
 pub(crate) struct LoadDriver {
     generator: Box<dyn RunningLoad>,
-    played: Vec<usize>,
+    /// The steps in the order in which they are played.
+    steps: Vec<PlannedStep>,
+    /// The number of each of them among all steps of the run.
+    numbers: Vec<usize>,
     /// How many of them have been played.
     done: usize,
+    /// How many steps of the run other load generators have played.
+    before: usize,
     /// The number of steps of the load generator that have started.
-    begun: usize,
+    started: usize,
     /// Slices of the current step so far.
     slices: u32,
     /// Each contender of the load.
     accounts: Vec<Account>,
+    /// Takes the slices of a step that is played on a contender alone.
+    alone: Option<Vec<RecordedSlice>>,
 }
 
 /// The part that the load generator plays at a time: the whole step, but for warm-up that ends when
 /// the contenders are warm.
-struct Block<'w> {
+#[derive(Clone, Copy)]
+struct Block {
     /// Its number among all steps of the run.
     step: usize,
-    planned: Option<PlannedStep>,
+    planned: PlannedStep,
     /// The step of the load generator once more.
     is_again: bool,
     /// The step starts for observers: its number, and how many there are.
@@ -109,19 +79,38 @@ struct Block<'w> {
     at_once: usize,
     /// Requests per second, where response times are compared in it.
     latency_rate_per_s: Option<f64>,
-    /// Take the slices of a warm-up, one for each contender; none otherwise.
-    warm_ups: &'w mut [WarmUp],
 }
 
 impl LoadDriver {
     /// Starts the load generator, which opens the first step's connections to all contenders.
     pub(crate) async fn begin(on: &[RunContext<'_>]) -> Result<Self, Halt> {
-        Self::begin_with(on, load_spec::load_spec).await
+        let run = on.first().map(|one| &one.case.begin.run);
+        let numbers = run.map(PlannedRun::played).unwrap_or_default();
+        let steps = run.map(load_spec::played_steps).unwrap_or_default();
+        let own = Self::begin_with(on, steps, load_spec::load_spec).await?;
+        Ok(Self { numbers, ..own })
     }
 
-    /// Starts the load generator with another load spec.
+    /// Starts a load generator for one more step, which follows all others of the run: the
+    /// `number`-th, from 0.
+    pub(crate) async fn begin_step(
+        on: &RunContext<'_>,
+        step: PlannedStep,
+        number: usize,
+    ) -> Result<Self, Halt> {
+        let on = std::slice::from_ref(on);
+        let own = Self::begin_with(on, vec![step], load_spec::load_spec).await?;
+        Ok(Self {
+            numbers: vec![number],
+            before: number,
+            ..own
+        })
+    }
+
+    /// Starts the load generator with a load spec.
     async fn begin_with(
         on: &[RunContext<'_>],
+        steps: Vec<PlannedStep>,
         spec: impl Fn(&SpecInput<'_>) -> LoadSpec,
     ) -> Result<Self, Halt> {
         let Some(first) = on.first() else {
@@ -141,6 +130,7 @@ impl LoadDriver {
             scenario: first.case.scenario.as_ref(),
             grpc: first.parts.suite.grpc.as_ref(),
             run: &first.case.begin.run,
+            steps: &steps,
             cores: &first.case.begin.cores,
             slice: first.case.slice,
             response_timeout: first.parts.suite.response_timeout,
@@ -161,17 +151,27 @@ impl LoadDriver {
         }
         Ok(Self {
             generator: first.parts.generator.start(&spec).await?,
-            played: first.case.begin.run.played(),
+            steps,
+            numbers: Vec::new(),
             done: 0,
-            begun: 0,
+            before: 0,
+            started: 0,
             slices: 0,
             accounts,
+            alone: None,
         })
     }
 
     /// Whether there is a step to play.
     pub(crate) fn has_next(&self) -> bool {
-        self.done < self.played.len()
+        self.done < self.steps.len()
+    }
+
+    /// Adds what another load asked of a contender, once that has ended.
+    pub(crate) fn absorb(&mut self, index: usize, other: Account) {
+        if let Some(account) = self.accounts.get_mut(index) {
+            account.absorb(other);
+        }
     }
 
     /// Why a contender takes no part any more; `None` while it does.
@@ -191,16 +191,17 @@ impl LoadDriver {
         std::mem::replace(account, open)
     }
 
-    /// Plays the next step on a contender alone.
+    /// Plays the next step on a contender alone; returns its slices.
     pub(crate) async fn play_alone(
         &mut self,
         on: &mut RunContext<'_>,
         observer: &mut dyn Observer,
-    ) -> Result<(), Halt> {
+    ) -> Result<Vec<RecordedSlice>, Halt> {
+        self.alone = Some(Vec::new());
         self.play(std::slice::from_mut(on), observer).await?;
         match self.lost(0) {
             Some(failure) => Err(failure.clone().into()),
-            None => Ok(()),
+            None => Ok(self.alone.take().unwrap_or_default()),
         }
     }
 
@@ -210,27 +211,25 @@ impl LoadDriver {
         on: &mut [RunContext<'_>],
         observer: &mut dyn Observer,
     ) -> Result<(), Halt> {
-        let (Some(step), Some(first)) = (self.played.get(self.done).copied(), on.first()) else {
+        let next = self.steps.get(self.done).zip(self.numbers.get(self.done));
+        let Some((planned, step)) = next.map(|(planned, step)| (*planned, *step)) else {
             return Ok(());
         };
         self.slices = 0;
-        let planned = first.case.begin.run.steps.get(step).copied();
-        match planned.filter(|planned| planned.at_least.is_some()) {
-            Some(planned) => self.until_warm(on, step, &planned, observer).await?,
-            None => {
-                let block = Block {
-                    step,
-                    planned,
-                    is_again: false,
-                    announced: Some((self.done, self.played.len())),
-                    at_once: on.len(),
-                    latency_rate_per_s: None,
-                    warm_ups: &mut [],
-                };
-                let before = self.scrape(on, step).await;
-                self.block(on, block, observer).await?;
-                self.record_metrics(on, step, before, observer).await?;
-            }
+        let block = Block {
+            step,
+            planned,
+            is_again: false,
+            announced: Some((self.before + self.done, self.before + self.steps.len())),
+            at_once: on.len(),
+            latency_rate_per_s: None,
+        };
+        if planned.at_least.is_some() {
+            self.until_warm(on, block, observer).await?;
+        } else {
+            let before = self.scrape(on, step).await;
+            self.block(on, block, observer).await?;
+            self.record_metrics(on, step, before, observer).await?;
         }
         self.done += 1;
         Ok(())
@@ -240,16 +239,16 @@ impl LoadDriver {
     async fn block(
         &mut self,
         on: &mut [RunContext<'_>],
-        mut block: Block<'_>,
+        block: Block,
         observer: &mut dyn Observer,
     ) -> Result<(), Halt> {
         // The last slice has been read: what opening connections costs is not its own.
-        match (block.is_again, self.begun) {
+        match (block.is_again, self.started) {
             (true, _) => self.tell(StepCommand::Again).await?,
             (false, 0) => {}
             (false, _) => self.tell(StepCommand::Go).await?,
         }
-        self.begun += usize::from(!block.is_again);
+        self.started += usize::from(!block.is_again);
         let Some(mut before) = self.ready(on, block.announced, observer).await? else {
             return Ok(());
         };
@@ -273,7 +272,7 @@ impl LoadDriver {
                         before: &before,
                         after: &after,
                     };
-                    self.record(on, slices, &mut block, observer).await?;
+                    self.record(on, slices, &block, observer).await?;
                     before = after;
                     if self.all_lost() {
                         return Ok(());
@@ -281,7 +280,8 @@ impl LoadDriver {
                 }
                 LoadEvent::StepDone { fleet, .. } => {
                     if let (Some(receipt), Some(one)) = (fleet, on.first()) {
-                        record_fleet(one.case, block.step, *receipt, observer)?;
+                        let planned = &block.planned;
+                        record_fleet(one.case, block.step, planned, *receipt, observer)?;
                     }
                     return Ok(());
                 }
@@ -295,7 +295,7 @@ impl LoadDriver {
         &mut self,
         on: &mut [RunContext<'_>],
         slices: Slices<'_>,
-        block: &mut Block<'_>,
+        block: &Block,
         observer: &mut dyn Observer,
     ) -> Result<(), Halt> {
         let all: Vec<Others> = slices.costs();
@@ -315,7 +315,7 @@ impl LoadDriver {
             account.requests.add(&one.case.requests, &load);
             account.loaded.entry(block.step).or_default().add(&load);
             let readings = [&slices.before[side], &slices.after[side]];
-            let mut record = interval_record(block.step, block.planned.as_ref(), load, readings);
+            let mut record = interval_record(block.step, &block.planned, load, readings);
             record.latency_rate_per_s = block.latency_rate_per_s;
             record.unloaded = account.unloaded.take();
             record.warmth = account.warmth.filter(|_| !record.warm_up);
@@ -325,14 +325,18 @@ impl LoadDriver {
                 beside.for_each(|(_, cost)| others += *cost);
                 others
             });
-            if let Some(warm_up) = block.warm_ups.get_mut(side) {
+            if let Some(warm_up) = &mut account.warm_up {
                 warm_up.add(&record);
             }
             let judged = JudgedSlice::new(evidence_of(&one.case.begin, &record));
             record.validity = judged.validity.clone();
             account.judged.entry(block.step).or_default().add(&judged);
-            goes_on(one.case, observer)?;
-            event::record(observer, Record::Interval(Box::new(record)))?;
+            if let Some(alone) = &mut self.alone {
+                let load = record.load.clone();
+                alone.push(RecordedSlice { load, judged });
+            }
+            let record = Record::Interval(Box::new(record));
+            event::record(observer, one.case.run_id(), record)?;
         }
         self.look_for_deaths(on).await?;
         Ok(())
@@ -340,8 +344,8 @@ impl LoadDriver {
 
     /// Adds what a slice of the open load cost contenders that have no load in it. In the warm-up
     /// they may still have work of the turns before.
-    fn add_unloaded(&mut self, slices: &Slices<'_>, block: &Block<'_>) {
-        if block.planned.is_some_and(|planned| planned.warm_up) {
+    fn add_unloaded(&mut self, slices: &Slices<'_>, block: &Block) {
+        if block.planned.warm_up {
             return;
         }
         for (side, account) in self.accounts.iter_mut().enumerate() {
@@ -376,7 +380,6 @@ impl LoadDriver {
             }
             account.last = connections;
             if let Some((step, steps)) = announced {
-                goes_on(one.case, observer)?;
                 observer.observe(&Event::StepBegan {
                     run: one.case.begin.run.id.clone(),
                     step,
@@ -417,27 +420,6 @@ impl LoadDriver {
             other => Err(unexpected(other)),
         }
     }
-
-    /// Takes over what another load of the same contender asked for, once that has ended.
-    pub(crate) fn take_over(&mut self, mut other: Self) {
-        let other = other.close(0);
-        if let Some(own) = self.accounts.first_mut() {
-            own.last = other.last;
-            own.logged.requests += other.logged.requests;
-            own.requests.add_all(&other.requests);
-        }
-    }
-}
-
-/// Has the records that follow go to the run of a contender of a set, also where it is the only
-/// remaining one: another one's may have started last.
-fn goes_on(case: &Case, observer: &mut dyn Observer) -> anyhow::Result<()> {
-    if !case.begin.run.in_turns {
-        return Ok(());
-    }
-    observer.observe(&Event::RunGoesOn {
-        run: case.begin.run.id.clone(),
-    })
 }
 
 fn unexpected(event: LoadEvent) -> Halt {

@@ -63,7 +63,7 @@ pub(crate) async fn measure(
                 value: None,
             }),
         };
-        event::record(observer, record)?;
+        event::record(observer, case.run_id(), record)?;
     }
     Ok(())
 }

@@ -163,7 +163,7 @@ pub(crate) async fn after(
             duration_ns: elapsed_ns(begun),
             value,
         };
-        event::record(observer, Record::Check(check))?;
+        event::record(observer, case.run_id(), Record::Check(check))?;
     }
     first.map_or(Ok(()), |failure| Err(failure.into()))
 }

@@ -24,11 +24,11 @@ pub(super) struct Reading {
 pub(super) fn record_fleet(
     case: &Case,
     step: usize,
+    planned: &PlannedStep,
     receipt: FleetReceipt,
     observer: &mut dyn Observer,
 ) -> Result<(), Halt> {
-    let planned = case.begin.run.steps.get(step);
-    if planned.is_none_or(|planned| planned.warm_up) {
+    if planned.warm_up {
         return Ok(());
     }
     let record = Record::Fleet(FleetRecord {
@@ -36,13 +36,13 @@ pub(super) fn record_fleet(
         cycle: None,
         receipt,
     });
-    Ok(event::record(observer, record)?)
+    Ok(event::record(observer, case.run_id(), record)?)
 }
 
 /// A slice as it is recorded, before it is judged; `step` is its number in the plan.
 pub(super) fn interval_record(
     step: usize,
-    planned: Option<&PlannedStep>,
+    planned: &PlannedStep,
     mut load: LoadInterval,
     readings: [&Reading; 2],
 ) -> IntervalRecord {
@@ -52,8 +52,8 @@ pub(super) fn interval_record(
     // By the plan: they may be played in another order.
     load.step = step;
     IntervalRecord {
-        connections: planned.map_or(0, |step| step.connections),
-        warm_up: planned.is_some_and(|step| step.warm_up),
+        connections: planned.connections,
+        warm_up: planned.warm_up,
         turn: None,
         warmth: None,
         others: None,

@@ -25,8 +25,6 @@ pub struct Recorder {
     folder: LockedFolder,
     /// The files of runs that have started and not ended, by run: several in a set.
     open: BTreeMap<String, (PathBuf, File)>,
-    /// The run at work.
-    current: String,
     /// The session begins here, and does not go on.
     is_new: bool,
 }
@@ -54,7 +52,6 @@ impl Recorder {
         Ok(Self {
             folder: locked,
             open: BTreeMap::new(),
-            current: String::new(),
             is_new: true,
         })
     }
@@ -99,7 +96,6 @@ impl Recorder {
             Self {
                 folder: locked,
                 open: BTreeMap::new(),
-                current: String::new(),
                 is_new: false,
             },
             session,
@@ -117,21 +113,20 @@ impl Recorder {
             .map_err(|error| explain(&path, &error))?;
         sync_folder(&records);
         self.open.insert(run_id.to_owned(), (path, file));
-        run_id.clone_into(&mut self.current);
         Ok(())
     }
 
-    /// Appends one line to the current file and waits until it is on the disk.
-    fn append(&mut self, record: &Record) -> anyhow::Result<()> {
-        let Some((path, file)) = self.open.get_mut(&self.current) else {
-            bail!("a record came before its run started");
+    /// Appends one line to the file of a run and waits until it is on the disk.
+    fn append(&mut self, run: &str, record: &Record) -> anyhow::Result<()> {
+        let Some((path, file)) = self.open.get_mut(run) else {
+            bail!("a record of {run}, which has not started or has ended");
         };
         let line = record::write_line(record);
         file.write_all(line.as_bytes())
             .and_then(|()| file.sync_data())
             .map_err(|error| explain(path, &error))?;
         if matches!(record, Record::End(_)) {
-            self.open.remove(&self.current);
+            self.open.remove(run);
         }
         Ok(())
     }
@@ -157,8 +152,7 @@ impl Recorder {
                 last_connections: None,
                 notes: Vec::new(),
             });
-            run.clone_into(&mut self.current);
-            self.append(&end)?;
+            self.append(&run, &end)?;
             ended.push((run, end));
         }
         Ok(ended)
@@ -169,11 +163,7 @@ impl Observer for Recorder {
     fn observe(&mut self, event: &Event) -> anyhow::Result<()> {
         match event {
             Event::RunBegan { run, attempt, .. } => self.begin(&run.id, *attempt),
-            Event::RunGoesOn { run } => {
-                run.clone_into(&mut self.current);
-                Ok(())
-            }
-            Event::Recorded { record } => self.append(record),
+            Event::Recorded { run, record } => self.append(run, record),
             Event::RunsDecided { decision, .. } => self.change(|session| session.decide(decision)),
             Event::Skipped { contender, why } => {
                 self.change(|session| session.leave_out(contender, why))

@@ -690,7 +690,7 @@ pub(super) struct Log {
 impl Observer for Log {
     fn observe(&mut self, event: &Event) -> anyhow::Result<()> {
         self.words.push(word(event));
-        if let Event::Recorded { record } = event {
+        if let Event::Recorded { record, .. } = event {
             match record.as_ref() {
                 Record::Interval(slice) => self.slices.push(slice.as_ref().clone()),
                 Record::Metrics(metrics) => self.metrics.push(metrics.clone()),
@@ -709,10 +709,9 @@ impl Observer for Log {
 fn word(event: &Event) -> String {
     match event {
         Event::RunBegan { run, .. } => format!("run {}", run.id),
-        Event::RunGoesOn { run } => format!("on {run}"),
         Event::StageBegan { stage, .. } => format!("stage {stage}"),
         Event::StepBegan { connections, .. } => format!("step {connections}"),
-        Event::Recorded { record } => match record.as_ref() {
+        Event::Recorded { run, record } => match record.as_ref() {
             Record::Begin(_) => "begin".to_owned(),
             Record::Started(_) => "started".to_owned(),
             Record::Probe(probe) => format!("probe {} {}", probe.name, probe.cpu_ns),
@@ -734,7 +733,10 @@ fn word(event: &Event) -> String {
                     None => format!("interval {}{warm}", interval.connections),
                     Some(others) => {
                         let (step, slice) = (interval.load.step, interval.load.slice);
-                        format!("turns {step}.{slice} beside {}{warm}", others.requests)
+                        format!(
+                            "turns {step}.{slice} of {run} beside {}{warm}",
+                            others.requests
+                        )
                     }
                 }
             }

@@ -98,21 +98,20 @@ async fn contenders_are_started_one_after_the_other_and_loaded_by_one_load_gener
     assert_eq!(second, mounted("run one.b.r1"));
     // One slice of each, then the next one; each with what the other did meanwhile.
     let step = |first: &str, slices: u32, step: u32| {
-        let begin = "on one.a.r1 | step 8 | on one.b.r1 | step 8";
         let slices = (0..slices).map(|slice| {
-            let word = format!("turns {step}.{slice} beside 2");
-            format!(" | on one.a.r1 | {word} | on one.b.r1 | {word}")
+            let of = |run: &str| format!(" | turns {step}.{slice} of {run} beside 2");
+            of("one.a.r1") + &of("one.b.r1")
         });
-        format!("{first} | {begin}{}", slices.collect::<String>())
+        format!("{first} | step 8 | step 8{}", slices.collect::<String>())
     };
     let loaded = step("load 2", 2, 0) + &step("", 3, 1);
-    let end = |run: &str, name: &str| {
+    let end = |name: &str| {
         format!(
-            " | on {run} | idle after-load | good alive at the end | stage stop | stop {name} | \
+            " | idle after-load | good alive at the end | stage stop | stop {name} | \
              good stops gracefully | completed"
         )
     };
-    let all = loaded + &end("one.a.r1", "a") + &end("one.b.r1", "b");
+    let all = loaded + &end("a") + &end("b");
     let begin = words.iter().position(|word| word == "load 2").unwrap();
     assert_eq!(words[begin..].join(" | "), all);
 }
@@ -210,7 +209,10 @@ async fn one_that_died_in_the_warm_up_is_not_spoken_of_any_more() {
     assert_eq!(count(before, "step 8"), 3);
     assert_eq!(count(after, "step 8"), 2, "{after:?}");
     assert_eq!(count(after, "turns 1."), 2 * 3);
-    assert_eq!(count(after, "on one.b"), 0, "{after:?}");
+    assert!(
+        !after.iter().any(|word| word.contains("one.b")),
+        "{after:?}"
+    );
     assert_eq!(count(after, "completed"), 2);
 }
 

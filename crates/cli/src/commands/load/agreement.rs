@@ -161,6 +161,7 @@ fn live(run: &RunRecords) -> Numbers {
     let end = run.end.clone().map(Record::End);
     for record in slices.chain(end) {
         let recorded = Event::Recorded {
+            run: run.begin.run.id.clone(),
             record: Box::new(record),
         };
         progress.observe(&recorded).unwrap();

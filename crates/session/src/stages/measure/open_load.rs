@@ -8,7 +8,7 @@ use bakeoff_model::suite::Step as PlannedStep;
 use super::{Account, Block, LoadDriver, RunContext};
 use crate::contracts::Halt;
 use crate::event::Observer;
-use crate::stages::load_spec::{self, OpenLoad, OpenSlice};
+use crate::stages::load_spec::{self, OpenLoad, OpenSlice, SpecInput};
 
 impl LoadDriver {
     /// The open load of the contenders of these indices, which live: at a share of what the slowest
@@ -35,7 +35,8 @@ impl LoadDriver {
         load: &OpenLoad,
         observer: &mut dyn Observer,
     ) -> Result<Vec<Account>, Halt> {
-        let mut own = Self::begin_with(on, |input| load_spec::open_load_spec(input, load)).await?;
+        let spec = |input: &SpecInput<'_>| load_spec::open_load_spec(input, load);
+        let mut own = Self::begin_with(on, Vec::new(), spec).await?;
         let steps = on.first().map_or(0, |one| one.case.begin.run.steps.len());
         let mut announced = None;
         for slice in load.slices() {
@@ -45,12 +46,11 @@ impl LoadDriver {
             let begins = (steps + usize::from(!slice.warm_up), steps + 2);
             let block = Block {
                 step: steps,
-                planned: Some(planned(load, slice)),
+                planned: planned(load, slice),
                 is_again: false,
                 announced: is_new.then_some(begins),
                 at_once: 1,
                 latency_rate_per_s: Some(load.rate_per_s),
-                warm_ups: &mut [],
             };
             own.block(on, block, observer).await?;
             if own.all_lost() {
@@ -59,17 +59,6 @@ impl LoadDriver {
         }
         own.end().await?;
         Ok(own.accounts)
-    }
-
-    /// Takes over what another load asked of a contender, once that has ended.
-    pub(crate) fn add(&mut self, index: usize, other: Account) {
-        if let Some(own) = self.accounts.get_mut(index) {
-            own.last = other.last;
-            own.logged.requests += other.logged.requests;
-            own.requests.add_all(&other.requests);
-            own.judged.extend(other.judged);
-            own.lost = other.lost;
-        }
     }
 }
 

@@ -11,7 +11,7 @@ use bakeoff_model::plan::RunKind;
 use bakeoff_model::record::Record;
 
 use super::exposition::{self, Kind, Sample};
-use super::{Account, LoadDriver, RunContext, goes_on};
+use super::{Account, LoadDriver, RunContext};
 use crate::contracts::{Destination, Halt};
 use crate::event::{self, Observer};
 
@@ -81,8 +81,7 @@ impl LoadDriver {
             };
             let record = record(step, told, metrics);
             note(account, &record);
-            goes_on(one.case, observer)?;
-            event::record(observer, Record::Metrics(record))?;
+            event::record(observer, one.case.run_id(), Record::Metrics(record))?;
         }
         Ok(())
     }

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use bakeoff_model::suite::Step as PlannedStep;
 use bakeoff_validity::{WarmUp, is_warm};
 
 use super::{Block, LoadDriver, RunContext};
@@ -14,52 +13,58 @@ impl LoadDriver {
     pub(super) async fn until_warm(
         &mut self,
         on: &mut [RunContext<'_>],
-        step: usize,
-        planned: &PlannedStep,
+        first: Block,
         observer: &mut dyn Observer,
     ) -> Result<(), Halt> {
+        let planned = first.planned;
         let length = on
             .first()
             .map_or(Duration::ZERO, |one| planned.block(one.case.slice));
-        let mut warm_ups = vec![WarmUp::default(); on.len()];
+        self.set_warm_ups(Some(WarmUp::default()));
+        let mut block = first;
         let mut loaded = Duration::ZERO;
         loop {
-            let is_first = loaded.is_zero();
-            let block = Block {
-                step,
-                planned: Some(*planned),
-                is_again: !is_first,
-                announced: is_first.then_some((self.done, self.played.len())),
-                at_once: on.len(),
-                latency_rate_per_s: None,
-                warm_ups: &mut warm_ups,
-            };
             self.block(on, block, observer).await?;
             loaded += length;
-            let all_warm = self.are_warm(&warm_ups);
+            let all_warm = self.are_warm();
             let is_over = loaded + length > planned.duration || self.all_lost();
             if is_over || (all_warm && loaded >= planned.shortest()) {
+                self.set_warm_ups(None);
                 return Ok(());
             }
+            block = Block {
+                is_again: true,
+                announced: None,
+                ..first
+            };
+        }
+    }
+
+    fn set_warm_ups(&mut self, warm_up: Option<WarmUp>) {
+        for account in &mut self.accounts {
+            account.warm_up.clone_from(&warm_up);
         }
     }
 
     /// Whether all contenders that take part are warm by now, each next to the others.
-    fn are_warm(&mut self, warm_ups: &[WarmUp]) -> bool {
-        let lives: Vec<bool> = self.accounts.iter().map(|one| one.lost.is_none()).collect();
+    fn are_warm(&mut self) -> bool {
         let mut all_warm = true;
-        for (side, account) in self
-            .accounts
-            .iter_mut()
-            .enumerate()
-            .filter(|one| lives[one.0])
-        {
-            let others = warm_ups.iter().enumerate();
-            let others = others.filter(|(other, _)| *other != side && lives[*other]);
-            let others: Vec<&WarmUp> = others.map(|(_, warm_up)| warm_up).collect();
-            account.warmth = warm_ups[side].warmth_beside(&others);
-            all_warm &= account.warmth.as_ref().is_some_and(is_warm);
+        for side in 0..self.accounts.len() {
+            let Some(own) = self.warm_up(side) else {
+                continue;
+            };
+            let others = (0..self.accounts.len()).filter(|other| *other != side);
+            let others: Vec<&WarmUp> = others.filter_map(|other| self.warm_up(other)).collect();
+            let warmth = own.warmth_beside(&others);
+            all_warm &= warmth.as_ref().is_some_and(is_warm);
+            self.accounts[side].warmth = warmth;
         }
         all_warm
+    }
+
+    /// The warm-up of a contender that takes part.
+    fn warm_up(&self, side: usize) -> Option<&WarmUp> {
+        let account = self.accounts.get(side).filter(|one| one.lost.is_none())?;
+        account.warm_up.as_ref()
     }
 }
