@@ -12,7 +12,7 @@ const PACKAGE: &str = "cargo package --workspace --exclude xtask --exclude bakeo
                        --locked --allow-dirty --no-verify";
 /// The crate that has the files of a suite in it, and where it looks for them as a package (its
 /// `build.rs`).
-const SESSION: &str = "crates/session";
+const WORKFLOWS: &str = "crates/workflows";
 const LIST: &str = "src/init/locations.files";
 const SUITE: &str = "suites/locations";
 const COPIES: &str = "bundled";
@@ -31,7 +31,7 @@ pub(crate) fn package(chores: &mut Chores<'_>) -> anyhow::Result<()> {
         }
         bundle(chores.root())?;
         let made = command(chores.root(), PACKAGE, &[]);
-        fs::remove_dir_all(chores.root().join(SESSION).join(COPIES))?;
+        fs::remove_dir_all(chores.root().join(WORKFLOWS).join(COPIES))?;
         made?;
         fs::create_dir_all(&crates)?;
         for name in packaged(&packages)? {
@@ -60,10 +60,10 @@ pub(crate) fn package(chores: &mut Chores<'_>) -> anyhow::Result<()> {
 
 /// Copies the files of the suite that is part of the program into its crate.
 fn bundle(root: &Path) -> anyhow::Result<()> {
-    let session = root.join(SESSION);
-    for file in fs::read_to_string(session.join(LIST))?.lines() {
-        let copy = session.join(COPIES).join(format!("{file}.file"));
-        fs::create_dir_all(copy.parent().unwrap_or(&session))?;
+    let workflows = root.join(WORKFLOWS);
+    for file in fs::read_to_string(workflows.join(LIST))?.lines() {
+        let copy = workflows.join(COPIES).join(format!("{file}.file"));
+        fs::create_dir_all(copy.parent().unwrap_or(&workflows))?;
         fs::copy(root.join(SUITE).join(file), &copy)
             .with_context(|| format!("{LIST} names {file}, which the suite lacks"))?;
     }

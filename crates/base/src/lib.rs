@@ -3,6 +3,7 @@
 //! counted nouns. It knows nothing of suites, records or HTTP, so `stats` and `load` can use it as
 //! well as `model`.
 
+pub mod hint;
 pub mod natural;
 pub mod number;
 pub mod percent;

@@ -2,6 +2,9 @@
 //! terminal and the tests all see the same events; nothing else prints, nothing else writes
 //! records.
 
+pub mod bisection;
+pub mod sizing;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -14,8 +17,8 @@ use bakeoff_model::run_count::RunsDecision;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::bisect::{Bisection, Candidate, Commit};
-use crate::size::Sizing;
+use crate::event::bisection::{Bisection, Candidate, Commit};
+use crate::event::sizing::Sizing;
 
 /// Version of the event stream. A change that a reader could stumble over counts it up; new
 /// events and new fields do not.
@@ -336,7 +339,7 @@ pub trait Observer {
 }
 
 /// Observes what is not shown.
-pub(crate) struct NullObserver;
+pub struct NullObserver;
 
 impl Observer for NullObserver {
     fn observe(&mut self, _event: &Event) -> anyhow::Result<()> {

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use bakeoff_base::hint::hinted;
 use bakeoff_base::problem::Problem;
 use bakeoff_model::conditions::RuntimeKind;
 use bakeoff_model::duration_ns;
@@ -17,14 +18,14 @@ use bakeoff_model::load::Pace;
 use bakeoff_model::plan::{Plan, PlannedRun, RunKind};
 use bakeoff_model::step::{self, Step};
 use bakeoff_model::suite::Suite;
-use bakeoff_runtime::flame::{Sampling, Stacks, perf_is_missing};
-use bakeoff_runtime::{Instance, StartSpec};
+use bakeoff_places::contracts::STOP_GRACE;
+use bakeoff_places::far_hosts::FarHosts;
+use bakeoff_places::flame::{Sampling, Stacks, perf_is_missing};
+use bakeoff_places::{Instance, StartSpec};
 
-use crate::contracts::{Halt, PendingRun, STOP_GRACE, SessionDeps};
+use crate::contracts::{Halt, PendingRun, SessionDeps};
 use crate::driver::Driver;
 use crate::event::{Event, NullObserver, Observer};
-use crate::hint::hinted;
-use crate::options::FarHosts;
 use crate::ready_case::Case;
 use crate::stages::measure::{LoadDriver, RunContext};
 use crate::stages::start::{await_ready, start};

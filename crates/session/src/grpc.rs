@@ -10,7 +10,7 @@ use bakeoff_model::request::Body;
 use bakeoff_model::suite::Suite;
 
 /// Returns the messages of a suite that was read; `None` where its contenders speak plain HTTP.
-pub(crate) fn schema(suite: &Suite) -> anyhow::Result<Option<Schema>> {
+pub fn schema(suite: &Suite) -> anyhow::Result<Option<Schema>> {
     let descriptors = suite.grpc.as_ref().map(|grpc| grpc.descriptors.as_bytes());
     Ok(descriptors.map(Schema::from_descriptors).transpose()?)
 }
@@ -30,7 +30,7 @@ pub(crate) fn read(folder: &Path, suite: &mut Suite) -> anyhow::Result<()> {
 /// # Errors
 /// A request or a check calls a method that is not there, or with another message; all of them are
 /// in the error.
-pub(crate) fn fill(suite: &mut Suite, schema: &Schema) -> anyhow::Result<()> {
+pub fn fill(suite: &mut Suite, schema: &Schema) -> anyhow::Result<()> {
     let descriptors = schema.descriptors();
     suite.digest = parse::digest_with(&suite.digest, "grpc", &descriptors);
     if let Some(grpc) = &mut suite.grpc {

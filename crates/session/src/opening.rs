@@ -3,15 +3,15 @@
 
 use std::path::{Path, PathBuf};
 
+use bakeoff_base::hint::hinted;
 use bakeoff_base::text::counted;
 use bakeoff_model::plan::{Plan, PlanOptions};
 use bakeoff_model::suite::{ALL_ROUNDS, Round, Suite};
-use bakeoff_runtime::kubernetes::ClusterSettings;
+use bakeoff_places::abilities::{Abilities, abilities};
+use bakeoff_places::images::engine_is_elsewhere;
+use bakeoff_places::kubernetes::ClusterSettings;
 
 use crate::baseline::{self, Base, BaselineRequest};
-use crate::clock;
-use crate::flame;
-use crate::hint::hinted;
 use crate::options::SessionOptions;
 use crate::selection::{self, Selection};
 use crate::store::locked_folder::LockedFolder;
@@ -19,9 +19,8 @@ use crate::store::recorder::Recorder;
 use crate::store::round_file::RoundFile;
 use crate::store::session_file::SessionFile;
 use crate::store::suite_folder::{self, SuiteFolder};
-use crate::testbed::images::engine_is_elsewhere;
-use crate::testbed::{abilities, builds};
-use crate::turn_requirements::{self, Abilities};
+use crate::testbed::builds;
+use crate::{clock, flame, turn_requirements};
 
 /// A session to start.
 #[derive(Debug, Clone)]
@@ -44,7 +43,7 @@ pub struct NewSession {
 
 impl NewSession {
     /// Checks everything that shows before anything is read.
-    pub(crate) fn check(&self) -> anyhow::Result<()> {
+    pub fn check(&self) -> anyhow::Result<()> {
         let (runtime, hosts) = (self.selection.runtime, &self.options.hosts);
         hosts.check(runtime, engine_is_elsewhere())?;
         match self.options.flame_graphs {
@@ -81,7 +80,7 @@ impl NewSession {
     }
 
     /// Where the results go.
-    pub(crate) fn results_folder(&self, suite: &Suite) -> PathBuf {
+    pub fn results_folder(&self, suite: &Suite) -> PathBuf {
         self.out.clone().unwrap_or_else(|| {
             PathBuf::from("results").join(format!("{}-{}", suite.name, clock::now_compact()))
         })
@@ -98,8 +97,9 @@ pub enum SessionRequest {
 }
 
 /// A results folder that is open for writing, with what its session is about.
-pub(crate) struct OpenSession {
-    pub(crate) folder: PathBuf,
+pub struct OpenSession {
+    /// The results folder.
+    pub folder: PathBuf,
     pub(crate) recorder: Recorder,
     pub(crate) session: SessionFile,
     pub(crate) base: Option<Base>,
@@ -107,10 +107,27 @@ pub(crate) struct OpenSession {
     pub(crate) suite: Option<SuiteFolder>,
 }
 
+impl OpenSession {
+    /// Opens a session without a base, of a suite that has been read.
+    #[must_use]
+    pub fn of_suite(recorder: Recorder, session: SessionFile, suite: SuiteFolder) -> Self {
+        Self {
+            folder: recorder.folder().to_owned(),
+            recorder,
+            session,
+            base: None,
+            suite: Some(suite),
+        }
+    }
+}
+
 /// The results folder, new or to be resumed, with its session.
-pub(crate) async fn open(order: &SessionRequest) -> anyhow::Result<OpenSession> {
+pub async fn open(order: &SessionRequest) -> anyhow::Result<OpenSession> {
     match order {
-        SessionRequest::Begin(new) => begin(new, &abilities(new.selection.runtime, &new.options)),
+        SessionRequest::Begin(new) => {
+            let (hosts, cluster) = (&new.options.hosts, &new.options.cluster);
+            begin(new, &abilities(new.selection.runtime, hosts, cluster))
+        }
         SessionRequest::Resume(folder, cluster) => resume(folder, cluster),
     }
 }
@@ -219,7 +236,7 @@ fn without_winners(round: &Round) -> Option<String> {
 }
 
 /// Takes the contenders out of a plan that cannot be built here; each with a line that says why.
-pub(crate) fn without_unbuildable(suite: &Suite, plan: &mut Plan) -> Vec<String> {
+pub fn without_unbuildable(suite: &Suite, plan: &mut Plan) -> Vec<String> {
     let names: Vec<String> = plan.runs.iter().map(|run| run.contender.clone()).collect();
     let (here, skipped) = builds::buildable(suite, &names);
     plan.runs.retain(|run| here.contains(&run.contender));

@@ -10,7 +10,7 @@ use bakeoff_base::number::length_as_f64;
 use bakeoff_base::text::counted;
 use bakeoff_model::record::Cores;
 use bakeoff_model::suite::Limits;
-use bakeoff_runtime::host::topology::Topology;
+use bakeoff_places::host::topology::Topology;
 
 /// Where the parts run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -258,7 +258,7 @@ fn whole_cores(cpus: f64) -> usize {
 mod tests {
     use super::place;
     use bakeoff_model::suite::Limits;
-    use bakeoff_runtime::host::topology::{Cpu, Topology};
+    use bakeoff_places::host::topology::{Cpu, Topology};
 
     fn check(host: usize, cpus: Option<f64>, backend: bool, expect: [&[usize]; 3], warned: bool) {
         let placement = check_on(&Topology::flat(host), cpus, backend, expect);

@@ -4,17 +4,17 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use bakeoff_model::dependency::Dependency;
 use bakeoff_model::failure::Failure;
 use bakeoff_model::load::RequestSpec;
 use bakeoff_model::plan::CPU_LIMIT;
 use bakeoff_model::record::Begin;
 use bakeoff_model::scenario::Scenario;
 use bakeoff_model::suite::{Contender, Suite};
-use bakeoff_runtime::StartSpec;
-use bakeoff_runtime::backend::database_name;
-use std::time::Duration;
+use bakeoff_places::StartSpec;
+use bakeoff_places::services::database_name;
+use bakeoff_places::services::launch::with_dependencies;
 
 /// Everything about one run.
 #[derive(Debug, Clone)]
@@ -126,16 +126,4 @@ fn resolve(value: &str, contender: &Contender, backend: &BackendAddress) -> Stri
         .replace("{backend.port}", &backend.port.to_string())
         .replace("{backend.user}", &backend.user)
         .replace("{backend.password}", &backend.password)
-}
-
-/// The text with the addresses of dependencies in the place of their placeholders.
-pub(crate) fn with_dependencies(text: &str, known: &BTreeMap<String, SocketAddr>) -> String {
-    let mut filled = text.to_owned();
-    for (name, address) in known {
-        let [host, port] = Dependency::placeholders(name);
-        filled = filled
-            .replace(&host, &address.ip().to_string())
-            .replace(&port, &address.port().to_string());
-    }
-    filled
 }

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
+use bakeoff_base::hint::hinted;
 use bakeoff_model::duration_ns;
 use bakeoff_model::plan::{Plan, PlannedRun};
 
 use crate::contracts::PendingRun;
 use crate::event::Event;
-use crate::hint::hinted;
 use crate::store::results::{self, Progress};
 use crate::store::session_file::SessionFile;
 

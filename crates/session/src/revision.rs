@@ -9,24 +9,17 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::Context as _;
+use bakeoff_base::hint::hinted;
 use bakeoff_base::problem::Problem;
 use bakeoff_base::text::counted;
-use bakeoff_runtime::build;
-use bakeoff_runtime::sweep::RunFolder;
-
-use crate::hint::hinted;
+use bakeoff_places::sweep::{RunFolder, trees_folder};
 
 /// Variables that name a repository to git, as in hooks: ours is the suite's.
 const OF_HOOKS: [&str; 4] = ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"];
 
-/// Where the files of revisions are: on a disk, because a repository may be large.
-pub(crate) fn trees_folder() -> PathBuf {
-    build::cache_dir().join("trees")
-}
-
 /// The files of a commit; they go with this value, or with the next session's sweep.
 #[derive(Debug)]
-pub(crate) struct Tree {
+pub struct Tree {
     /// The commit, hexadecimal.
     pub(crate) commit: String,
     folder: RunFolder,
@@ -44,7 +37,7 @@ impl Tree {
     }
 
     /// The files of a commit of the repository with this top, of which `folder` is a part.
-    pub(crate) fn of_commit(commit: String, top: &Path, folder: &Path) -> anyhow::Result<Self> {
+    pub fn of_commit(commit: String, top: &Path, folder: &Path) -> anyhow::Result<Self> {
         let inside = folder.strip_prefix(top).unwrap_or(Path::new(""));
         let base = trees_folder();
         let folder = RunFolder::make(&base)
@@ -60,7 +53,7 @@ impl Tree {
     }
 
     /// The folder in it.
-    pub(crate) fn inside(&self) -> PathBuf {
+    pub fn inside(&self) -> PathBuf {
         self.files().join(&self.inside)
     }
 
@@ -129,7 +122,7 @@ impl Tree {
 }
 
 /// Top of the repository that a folder is in.
-pub(crate) fn repository(revision: &str, folder: &Path) -> anyhow::Result<PathBuf> {
+pub fn repository(revision: &str, folder: &Path) -> anyhow::Result<PathBuf> {
     let found = output(git(folder, &["rev-parse", "--show-toplevel"]))?;
     let top = found.map_err(|said| {
         let folder = folder.display();
@@ -154,7 +147,7 @@ pub(crate) fn repository(revision: &str, folder: &Path) -> anyhow::Result<PathBu
 }
 
 /// The commit that a revision is.
-pub(crate) fn commit(revision: &str, folder: &Path) -> anyhow::Result<String> {
+pub fn commit(revision: &str, folder: &Path) -> anyhow::Result<String> {
     let name = format!("{revision}^{{commit}}");
     let arguments = [
         "rev-parse",
@@ -177,7 +170,8 @@ pub(crate) fn commit(revision: &str, folder: &Path) -> anyhow::Result<String> {
     })
 }
 
-pub(crate) fn git(folder: &Path, arguments: &[&str]) -> Command {
+/// Returns a command of git in a folder, without the variables that name another repository.
+pub fn git(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new("git");
     command.arg("-C").arg(folder).args(arguments);
     for name in OF_HOOKS {
@@ -188,7 +182,7 @@ pub(crate) fn git(folder: &Path, arguments: &[&str]) -> Command {
 }
 
 /// Returns the output of git, or its complaint.
-pub(crate) fn output(mut command: Command) -> anyhow::Result<Result<String, Problem>> {
+pub fn output(mut command: Command) -> anyhow::Result<Result<String, Problem>> {
     let output = command.output().map_err(|error| match error.kind() {
         ErrorKind::NotFound => hinted(
             "a revision is named, and git is not installed",

@@ -2,18 +2,18 @@
 
 use std::collections::BTreeMap;
 
+use bakeoff_base::hint::hinted;
 use bakeoff_model::conditions::{BackendName, RuntimeKind};
 use bakeoff_model::database_url::DatabaseUrl;
 use bakeoff_model::delay::Delay;
 use bakeoff_model::plan::{self as planning, Plan, PlanOptions, PlannedRun, UnknownName};
 use bakeoff_model::record::Cores;
 use bakeoff_model::suite::{ALL_ROUNDS, Round, Suite};
-use bakeoff_runtime::host::topology;
+use bakeoff_places::far_hosts::FarHosts;
+use bakeoff_places::host::topology;
+use bakeoff_places::images::engine_is_elsewhere;
 
-use crate::hint::hinted;
-use crate::options::FarHosts;
 use crate::placement::{Placement, place};
-use crate::testbed::images::engine_is_elsewhere;
 
 /// Which contenders, benchmarks and profile; empty ones are the round's or the suite's.
 #[derive(Debug, Clone, PartialEq)]
@@ -67,13 +67,13 @@ impl Selection {
 }
 
 /// The profile of a round.
-pub(crate) fn profile(asked: Option<&String>, round: Option<&Round>) -> String {
+pub fn profile(asked: Option<&String>, round: Option<&Round>) -> String {
     let own = round.and_then(|round| round.profile.as_ref());
     asked.or(own).map_or_else(|| QUICK.to_owned(), Clone::clone)
 }
 
 /// The delay of a round: of the replay backend only.
-pub(crate) fn backend_delay(
+pub fn backend_delay(
     asked: Option<Delay>,
     backend: BackendName,
     round: Option<&Round>,
@@ -202,12 +202,6 @@ pub fn backend_can_be_at(backend: BackendName, url: Option<&DatabaseUrl>) -> any
         )),
         _ => Ok(()),
     }
-}
-
-/// Cores that this process may use.
-#[must_use]
-pub fn host_cores() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// Where the parts of a plan run on this host.

@@ -7,35 +7,30 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use bakeoff_analysis::{Analysis, AnalysisInput, BaselineConclusion};
+use bakeoff_base::hint::hinted;
 use bakeoff_model::database_url::DatabaseUrl;
 use bakeoff_model::duration_ns;
 use bakeoff_model::plan::Plan;
 use bakeoff_model::record::{Cores, Results};
 use bakeoff_model::run_count::RunsUntil;
 use bakeoff_model::suite::Suite;
-use bakeoff_runtime::BoxFuture;
+use bakeoff_places::abilities::memory_bytes;
+use bakeoff_places::{BoxFuture, open};
 
 use crate::baseline::{Base, replacement};
-use crate::clock;
 use crate::contracts::{PendingRun, SessionDeps};
 use crate::driver::Driver;
 use crate::event::{self, Event, Observer};
-use crate::flame;
-use crate::hint::hinted;
 use crate::opening::OpenSession;
-use crate::pilot;
-use crate::remaining;
 use crate::run_count::Standing;
-use crate::selection;
-use crate::sequential;
 use crate::sitting::{Sitting, SittingOver};
 use crate::store::file::make_inside;
 use crate::store::recorder::Recorder;
 use crate::store::results;
 use crate::store::session_file::SessionFile;
 use crate::store::suite_folder::{self, SuiteFolder};
-use crate::testbed::{self, Testbed, TestbedOptions, memory_bytes};
-use crate::turn_requirements;
+use crate::testbed::{Testbed, TestbedOptions};
+use crate::{clock, flame, pilot, remaining, selection, sequential, turn_requirements};
 
 /// How a session ended; the worst of several is the greatest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -66,11 +61,12 @@ pub struct Audience<'a> {
     pub sitting: Option<Sitting>,
 }
 
-/// How a session ended.
-pub(crate) struct EndedSession {
-    pub(crate) ended: SessionOutcome,
+/// A session that ended, with its records.
+pub struct EndedSession {
+    /// How it ended.
+    pub ended: SessionOutcome,
     /// Its records; `None` where it was interrupted, or its sitting is over.
-    pub(crate) recorded: Option<Arc<Results>>,
+    pub recorded: Option<Arc<Results>>,
 }
 
 impl EndedSession {
@@ -84,7 +80,7 @@ impl EndedSession {
 
 /// Makes the remaining runs of a session. `top` is the folder to resume: the one of all rounds, or
 /// this one; `later` are the plans of rounds that have not started.
-pub(crate) async fn carry_out(
+pub async fn carry_out(
     top: &Path,
     open: OpenSession,
     later: &[Plan],
@@ -200,7 +196,9 @@ async fn play(
     warnings.extend(warnings_of(session, &folder.suite)?);
     // Before anything is measured, so that a mistake in it costs nothing.
     let rules = flame::layer_rules(&session.suite_folder)?;
-    if let Some(elsewhere) = testbed::elsewhere(plan, &session.options).await? {
+    if let Some(elsewhere) =
+        open::elsewhere(plan, &session.options.hosts, &session.options.cluster).await?
+    {
         turn_requirements::must_fit(plan, &elsewhere.node, elsewhere.memory_bytes)?;
         warnings.extend(elsewhere.notes);
     }
@@ -313,7 +311,7 @@ fn unchanged(session: &SessionFile, suite: &Suite) -> anyhow::Result<()> {
 
 /// Returns warnings for the user before it starts, besides where its parts are placed.
 fn warnings_of(session: &SessionFile, suite: &Suite) -> anyhow::Result<Vec<String>> {
-    let memory_bytes = memory_bytes(session.plan.runtime, &session.options);
+    let memory_bytes = memory_bytes(session.plan.runtime, &session.options.hosts);
     let together = turn_requirements::note(&session.plan, memory_bytes);
     let mut warnings: Vec<String> = together.into_iter().collect();
     let skipped = session.skipped.iter();

@@ -4,28 +4,20 @@
 
 use std::collections::BTreeSet;
 
+use bakeoff_base::hint::hinted;
 use bakeoff_base::number::as_f64;
 use bakeoff_base::problem::Problem;
 use bakeoff_base::text::counted;
 use bakeoff_model::conditions::{BackendName, RuntimeKind};
 use bakeoff_model::plan::{Plan, PlanOptions, PlannedRun, whole_runs};
 use bakeoff_model::suite::Suite;
+use bakeoff_places::abilities::Abilities;
 
-use crate::hint::hinted;
 use crate::selection;
 
 /// Share of the host's memory that contenders which are alive concurrently may take in all: the
 /// rest is for the backend, the load generators and the kernel.
 const MEMORY_SHARE: f64 = 0.9;
-
-/// The abilities of a host and a runtime for turns.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Abilities {
-    /// Whether several contenders can be alive concurrently; otherwise why not, as a clause.
-    pub concurrent: Result<(), Problem>,
-    /// Memory of the host; `None` where it is not known yet.
-    pub memory_bytes: Option<u64>,
-}
 
 /// The plan on a host of these abilities. `left_out` takes runs out of a plan that cannot be made
 /// there, and says which, a line each; these lines come back.
@@ -275,7 +267,9 @@ mod tests {
     use bakeoff_model::plan::{FORMAT, Plan, PlannedRun};
     use bakeoff_model::suite::Limits;
 
-    use super::{Abilities, in_memory, must_be, must_fit, note};
+    use bakeoff_places::abilities::Abilities;
+
+    use super::{in_memory, must_be, must_fit, note};
     use crate::tests::fakes::{pending, suite};
 
     fn run(contender: &str, repetition: u32, memory_bytes: Option<u64>) -> PlannedRun {

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, bail, ensure};
-use bakeoff_runtime::build::{Toolchain, cache_dir, toolchain};
-use bakeoff_runtime::docker::{Context, Engine, base_reference, java_in_image};
+use bakeoff_build::{Toolchain, cache_dir, toolchain};
+use bakeoff_places::docker::{Context, Engine, base_reference, java_in_image};
 use sha2::{Digest as _, Sha256};
 
 use crate::docker_engine::{block_on, found};

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, bail, ensure};
-use bakeoff_runtime::build::cache_dir;
+use bakeoff_build::cache_dir;
 
 use crate::host::{install, program, say};
 

@@ -12,8 +12,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail, ensure};
-use bakeoff_runtime::build::cache_dir;
-use bakeoff_runtime::docker::{Engine, own_socket};
+use bakeoff_build::cache_dir;
+use bakeoff_places::docker::{Engine, own_socket};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::host::{install, program, say};

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use bakeoff_runtime::kubernetes::ClusterSettings;
+use bakeoff_places::kubernetes::ClusterSettings;
 use clap::{Args, Subcommand};
 
 /// Heading of these options in the help. Each has it by itself: one for the whole group would also

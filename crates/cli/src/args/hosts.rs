@@ -1,7 +1,7 @@
 //! Arguments about other hosts, which are reached by SSH.
 
-use bakeoff_runtime::ssh::SshAddress;
-use bakeoff_session::options::FarHosts;
+use bakeoff_places::far_hosts::FarHosts;
+use bakeoff_places::ssh::SshAddress;
 use clap::Args;
 
 /// Heading of these options in the help.

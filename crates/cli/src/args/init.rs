@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use bakeoff_session::init::like;
+use bakeoff_workflows::init::like;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use bakeoff_session::hint::hinted;
+use bakeoff_base::hint::hinted;
 use bakeoff_session::store::{results, suite_folder};
 use bakeoff_validity::audit::{self, AuditFinding, FoundKind};
 

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use bakeoff_session::bisect::{self, Bisect};
 use bakeoff_session::clock;
+use bakeoff_workflows::bisect::{self, Bisect};
 
 use super::{series, service_load};
 use crate::args::BisectArgs;

@@ -1,11 +1,11 @@
 //! `bakeoff build`: contenders and their receipts.
 
+use bakeoff_build::{BuildError, Built};
 use std::io::Write as _;
 use std::time::Duration;
 
 use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::suite::Contender;
-use bakeoff_runtime::build::{self, BuildError, Built};
 use bakeoff_session::event::Observer as _;
 use bakeoff_session::selection;
 use bakeoff_session::store::suite_folder;
@@ -31,7 +31,7 @@ pub(crate) fn build(args: &BuildArgs) -> anyhow::Result<u8> {
         .collect();
     let build = async |contender: &&Contender, begun: &(dyn Fn() + Sync)| {
         let source = folder.contender_folder(contender);
-        build::build_and_tell(contender, &source, &build_options(suite), begun).await
+        bakeoff_build::build_and_tell(contender, &source, &build_options(suite), begun).await
     };
     let mut progress = Progress::stderr(Shown::with_json(args.json));
     let mut status = exit::DONE;

@@ -3,9 +3,8 @@
 use std::io::Write as _;
 
 use anyhow::anyhow;
-
+use bakeoff_base::hint::hinted;
 use bakeoff_session::baseline::NothingToCompare;
-use bakeoff_session::hint::hinted;
 use bakeoff_session::store::file::write_whole;
 use bakeoff_session::store::results;
 

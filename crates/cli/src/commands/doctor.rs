@@ -4,15 +4,15 @@ use std::io::Write as _;
 
 use anyhow::Context as _;
 use bakeoff_base::text::counted;
+use bakeoff_build::toolchain;
 use bakeoff_model::conditions::BackendName;
 use bakeoff_model::core_sharing::CoreSharing;
 use bakeoff_model::record::{Cores, GeneratorCeiling};
 use bakeoff_model::suite::Limits;
-use bakeoff_runtime::build::toolchain;
-use bakeoff_runtime::host::{self, topology};
-use bakeoff_runtime::kubernetes::ClusterSettings;
+use bakeoff_places::host::{self, topology};
+use bakeoff_places::kubernetes::{self, ClusterSettings};
+use bakeoff_places::{ceiling, images, this_host};
 use bakeoff_session::placement::place;
-use bakeoff_session::testbed::{ceiling, cluster, images, this_host};
 use serde::Serialize;
 
 use crate::args::DoctorArgs;
@@ -89,7 +89,7 @@ async fn cluster_findings(settings: &ClusterSettings) -> Vec<Finding> {
         good,
         found,
     };
-    let connected = match cluster::connect(settings, BackendName::Replay).await {
+    let connected = match kubernetes::place::connect(settings, BackendName::Replay).await {
         Ok(connected) => connected,
         Err(error) => return vec![finding("kubernetes", false, format!("{error:#}"))],
     };
@@ -135,7 +135,7 @@ async fn cluster_findings(settings: &ClusterSettings) -> Vec<Finding> {
         ),
     };
     findings.push(finding("images", delivery.0, delivery.1));
-    findings.push(match cluster::pod_program(settings) {
+    findings.push(match kubernetes::place::pod_program(settings) {
         Ok(program) => finding("pod program", true, program.display().to_string()),
         Err(error) => finding("pod program", false, format!("{error:#}")),
     });
@@ -198,7 +198,7 @@ async fn findings(cores: &Cores) -> Vec<Finding> {
     let process = this_host::process_runtime();
     findings.push(match process {
         Ok(runtime) => {
-            let enforcement = bakeoff_runtime::Runtime::enforcement(&runtime);
+            let enforcement = bakeoff_places::Runtime::enforcement(&runtime);
             Finding {
                 what: "limits".to_owned(),
                 good: enforcement.unlimited_because().is_none(),

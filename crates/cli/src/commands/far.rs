@@ -1,7 +1,7 @@
 //! `bakeoff far`: the part of a session on another host.
 
-use bakeoff_runtime::ssh;
-use bakeoff_session::testbed::this_host::process_options;
+use bakeoff_places::ssh;
+use bakeoff_places::this_host::process_options;
 
 use crate::exit;
 

@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use bakeoff_import::har::{self, Choice};
 use bakeoff_import::{Described, http_file, openapi};
 use bakeoff_model::service_url::ServiceUrl;
-use bakeoff_session::init;
+use bakeoff_workflows::init;
 
 use crate::args::ImportedArgs;
 

@@ -2,11 +2,11 @@
 
 use std::io::Write as _;
 
+use bakeoff_base::hint::hinted;
 use bakeoff_base::text::counted;
-use bakeoff_session::duel::{DuelService, ServiceSource};
-use bakeoff_session::hint::hinted;
-use bakeoff_session::init::{self, Init, Origin};
 use bakeoff_session::shell_text;
+use bakeoff_workflows::duel::{DuelService, ServiceSource};
+use bakeoff_workflows::init::{self, Init, Origin};
 
 use super::imported;
 use crate::args::InitArgs;

@@ -4,8 +4,7 @@ use std::io::Write as _;
 
 use anyhow::Context as _;
 use bakeoff_model::record::Cores;
-use bakeoff_runtime::kubernetes;
-use bakeoff_session::testbed::ceiling;
+use bakeoff_places::{ceiling, kubernetes};
 
 use crate::args::{KubernetesAction, KubernetesArgs};
 use crate::exit;

@@ -5,6 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use anyhow::bail;
+use bakeoff_base::hint::hinted;
 use bakeoff_model::capacity::Capacity;
 use bakeoff_model::conditions::{BackendName, RuntimeKind};
 use bakeoff_model::duration_ns;
@@ -12,15 +13,14 @@ use bakeoff_model::load::LoadSpec;
 use bakeoff_model::plan::{Plan, PlannedRun};
 use bakeoff_model::record::Cores;
 use bakeoff_model::suite::{Round, Suite};
-use bakeoff_runtime::ssh::SshAddress;
-use bakeoff_session::hint::hinted;
+use bakeoff_places::abilities::{Abilities, abilities};
+use bakeoff_places::kubernetes;
+use bakeoff_places::ssh::SshAddress;
 use bakeoff_session::options::SessionOptions;
 use bakeoff_session::placement::Placement;
-use bakeoff_session::selection;
 use bakeoff_session::stages::load_spec::{Loaded, SpecInput, load_spec, played_steps};
 use bakeoff_session::store::suite_folder::{self, SuiteFolder};
-use bakeoff_session::testbed::{self, cluster};
-use bakeoff_session::turn_requirements::{self, Abilities};
+use bakeoff_session::{selection, turn_requirements};
 
 use crate::args::PlanArgs;
 use crate::exit;
@@ -32,7 +32,8 @@ pub(crate) fn plan(args: &PlanArgs) -> anyhow::Result<u8> {
     let suite = &folder.suite;
     let mut output = std::io::stdout().lock();
     let selection = &args.measured.selection;
-    let host = testbed::abilities(selection.runtime.into(), &options(args));
+    let asked = options(args);
+    let host = abilities(selection.runtime.into(), &asked.hosts, &asked.cluster);
     let named = args.round.as_deref();
     let several = named.map_or_else(Vec::new, |name| selection::several_rounds(suite, name));
     let round = match named {
@@ -125,7 +126,7 @@ fn several_rounds(
 fn places(plan: &Plan, placement: &Placement, args: &PlanArgs) -> anyhow::Result<Vec<String>> {
     if plan.runtime == RuntimeKind::Kubernetes {
         let settings = args.measured.selection.cluster.settings();
-        let connecting = cluster::connect(&settings, plan.backend);
+        let connecting = kubernetes::place::connect(&settings, plan.backend);
         let connected = tokio::runtime::Runtime::new()?.block_on(connecting)?;
         return Ok(connected.notes());
     }

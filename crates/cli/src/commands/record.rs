@@ -3,16 +3,16 @@
 use std::io::Write as _;
 
 use anyhow::bail;
+use bakeoff_base::hint::hinted;
 use bakeoff_model::conditions::BackendName;
 use bakeoff_model::record::Cores;
-use bakeoff_runtime::sweep::RunFolder;
+use bakeoff_places::sweep::RunFolder;
 use bakeoff_session::event::{Event, Observer as _};
-use bakeoff_session::hint::hinted;
 use bakeoff_session::options::SessionOptions;
-use bakeoff_session::recording;
 use bakeoff_session::selection;
 use bakeoff_session::store::suite_folder;
 use bakeoff_session::testbed::{Testbed, TestbedOptions, builds};
+use bakeoff_workflows::recording;
 
 use super::signals::interrupted;
 use crate::args::RecordArgs;

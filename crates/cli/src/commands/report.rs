@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use bakeoff_analysis::RoundResults;
-use bakeoff_session::hint::hinted;
+use bakeoff_base::hint::hinted;
 use bakeoff_session::store::file::write_whole;
 use bakeoff_session::store::{results, suite_folder};
 

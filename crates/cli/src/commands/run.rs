@@ -3,11 +3,11 @@
 use anyhow::Context as _;
 use bakeoff_session::baseline::BaselineRequest;
 use bakeoff_session::clock;
-use bakeoff_session::entry::run as run_session;
 use bakeoff_session::opening::{NewSession, SessionRequest};
 use bakeoff_session::options::SessionOptions;
 use bakeoff_session::session::{Audience, SessionOutcome};
 use bakeoff_session::sitting::Sitting;
+use bakeoff_workflows::entry::run as run_session;
 
 use super::signals::interrupted;
 use crate::args::RunArgs;

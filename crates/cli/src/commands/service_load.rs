@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use anyhow::Context as _;
+use bakeoff_base::hint::hinted;
 use bakeoff_import::{Described, Operation, another};
 use bakeoff_model::grpc;
 use bakeoff_model::suite::Limits;
-use bakeoff_session::duel::{Duel, DuelRequest, DuelRuns, DuelWarmUp, USUAL_LIMITS};
-use bakeoff_session::hint::hinted;
-use bakeoff_session::options::FarHosts;
+use bakeoff_places::far_hosts::FarHosts;
+use bakeoff_workflows::duel::{Duel, DuelRequest, DuelRuns, DuelWarmUp, USUAL_LIMITS};
 
 use super::{imported, proto};
 use crate::args::AskedArgs;

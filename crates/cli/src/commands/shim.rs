@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 /// Becomes the program that the arguments name; returns only when that failed.
 pub(crate) fn shim(args: &[OsString]) -> anyhow::Result<u8> {
-    match bakeoff_runtime::process::shim_main(args.iter().cloned()) {
+    match bakeoff_places::local::shim_main(args.iter().cloned()) {
         Ok(never) => match never {},
         Err(error) => Err(error.into()),
     }

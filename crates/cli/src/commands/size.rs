@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
+use bakeoff_base::hint::hinted;
 use bakeoff_session::clock;
-use bakeoff_session::duel::Duel;
-use bakeoff_session::hint::hinted;
-use bakeoff_session::size::{self, Prices, Size};
+use bakeoff_workflows::duel::Duel;
+use bakeoff_workflows::size::{self, Prices, Size};
 
 use super::{series, service_load};
 use crate::args::SizeArgs;

@@ -6,19 +6,19 @@ use std::slice::from_ref;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, anyhow};
+use bakeoff_base::hint::hinted;
 use bakeoff_base::number::as_f64;
 use bakeoff_model::record::Cores;
 use bakeoff_model::resource::ResourceSample;
 use bakeoff_model::suite::Limits;
-use bakeoff_runtime::flame::Sampling;
-use bakeoff_runtime::sweep::RunFolder;
-use bakeoff_session::flame;
-use bakeoff_session::hint::hinted;
-use bakeoff_session::options::{FarHosts, SessionOptions};
-use bakeoff_session::selection;
+use bakeoff_places::far_hosts::FarHosts;
+use bakeoff_places::flame::Sampling;
+use bakeoff_places::sweep::RunFolder;
+use bakeoff_session::options::SessionOptions;
 use bakeoff_session::store::suite_folder;
 use bakeoff_session::testbed::{Testbed, TestbedOptions, builds};
-use bakeoff_session::up::Standing;
+use bakeoff_session::{flame, selection};
+use bakeoff_workflows::up::Standing;
 
 use super::signals::interrupted;
 use super::verify::limits;

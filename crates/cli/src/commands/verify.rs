@@ -6,14 +6,14 @@ use bakeoff_model::check::CheckOutcome;
 use bakeoff_model::plan;
 use bakeoff_model::record::Cores;
 use bakeoff_model::suite::{Limits, Suite};
-use bakeoff_runtime::sweep::RunFolder;
+use bakeoff_places::sweep::RunFolder;
 use bakeoff_session::contracts::GROUP;
 use bakeoff_session::event::{Event, Observer as _};
 use bakeoff_session::options::SessionOptions;
 use bakeoff_session::selection;
 use bakeoff_session::store::suite_folder;
 use bakeoff_session::testbed::{Testbed, TestbedOptions, builds};
-use bakeoff_session::verification::{self, Verified, Wanted, is_bad};
+use bakeoff_workflows::verification::{self, Verified, Wanted, is_bad};
 
 use super::signals::interrupted;
 use crate::args::VerifyArgs;

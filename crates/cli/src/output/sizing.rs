@@ -4,7 +4,7 @@ use std::io::Write;
 use std::time::Duration;
 
 use bakeoff_analysis::number::significant;
-use bakeoff_session::size::{Shape, Sizing};
+use bakeoff_session::event::sizing::{Shape, Sizing};
 
 use super::text;
 

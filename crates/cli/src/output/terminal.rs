@@ -7,16 +7,15 @@ use std::time::Duration;
 
 use bakeoff_analysis::Analysis;
 use bakeoff_base::text::counted;
-use bakeoff_session::bisect::{Bisection, Commit};
-use bakeoff_session::duel;
+use bakeoff_session::event::bisection::{Bisection, Commit};
 use bakeoff_session::event::{Event, Observer};
 use bakeoff_session::shell_text;
+use bakeoff_workflows::duel;
 
 use super::documents::{self, Watcher};
 use super::progress::Progress;
 use super::shown::Shown;
-use super::sizing;
-use super::text;
+use super::{sizing, text};
 
 /// Shows a session to a person.
 pub(crate) struct Terminal {

@@ -12,7 +12,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use bakeoff_runtime::kubernetes::PodImage;
+use bakeoff_places::kubernetes::PodImage;
 use serde_json::Value;
 use tempfile::TempDir;
 

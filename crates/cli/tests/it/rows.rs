@@ -10,8 +10,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use bakeoff_model::suite::Limits;
-use bakeoff_runtime::backend::{self, Backend, BackendKind, BackendOptions, Databases};
-use bakeoff_runtime::process::{ProcessOptions, ProcessRuntime};
+use bakeoff_places::local::{ProcessOptions, ProcessRuntime};
+use bakeoff_places::services::{self, Backend, BackendKind, BackendOptions, Databases};
 use tempfile::TempDir;
 
 use crate::world::{Ran, World};
@@ -93,7 +93,7 @@ impl Server {
             log_path: folder.path().join("log"),
         };
         let backend = runtime
-            .block_on(backend::start(&process, &options))
+            .block_on(services::start(&process, &options))
             .unwrap();
         runtime.block_on(held(&backend).prepare("admin")).unwrap();
         let server = Self {

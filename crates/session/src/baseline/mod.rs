@@ -12,6 +12,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use bakeoff_base::hint::hinted;
 use bakeoff_base::problem::Problem;
 use bakeoff_base::text::counted;
 use bakeoff_model::baseline::{Baseline, Condition, ConditionMetric, base_name, head_name};
@@ -20,7 +21,6 @@ use bakeoff_model::plan::{ChosenCase, Plan, PlanOptions, PlannedRun, matches};
 use bakeoff_model::suite::{BenchmarkKind, Contender};
 
 use crate::event::{Event, Observer};
-use crate::hint::hinted;
 use crate::revision::Tree;
 use crate::selection;
 use crate::store::session_file::SessionFile;

@@ -3,12 +3,11 @@
 
 use std::time::Duration;
 
+use bakeoff_base::hint::hinted;
 use bakeoff_model::load::Pace;
 use bakeoff_model::run_count::{Runs, RunsUntil};
 use bakeoff_model::step;
 use bakeoff_model::suite::{Step, Suite};
-
-use crate::hint::hinted;
 
 /// The amount of a duel: sets of fresh processes until everything is decided, a warm-up where the
 /// steps have none, and four seconds of each contender.

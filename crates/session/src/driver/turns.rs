@@ -2,7 +2,9 @@
 //! load generator loads all of them in turns. Each stays a run with its own records, and one that
 //! fails takes only itself out.
 
-use bakeoff_runtime::Instance;
+use bakeoff_places::Instance;
+
+use bakeoff_model::failure::Stage;
 
 use super::{Driver, RunPosition};
 use crate::contracts::{Halt, PendingRun, SessionDeps};
@@ -12,7 +14,6 @@ use crate::stages::load_run;
 use crate::stages::measure::{Account, LoadDriver, RunContext};
 use crate::stages::row_count::{self, Counted};
 use crate::stages::start::stage;
-use bakeoff_model::failure::Stage;
 
 /// One contender of a set, alive.
 struct SetMember<'a> {

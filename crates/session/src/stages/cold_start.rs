@@ -5,10 +5,11 @@ use bakeoff_model::conditions::TrafficPath;
 use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::load::Connections;
 use bakeoff_model::record::Record;
+use bakeoff_places::contracts::STOP_GRACE;
 
 use super::lifecycle;
 use super::start::{stage, start, started};
-use crate::contracts::{Halt, STOP_GRACE, SessionDeps};
+use crate::contracts::{Halt, SessionDeps};
 use crate::event::{self, Observer};
 use crate::ready_case::Case;
 

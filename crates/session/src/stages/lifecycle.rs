@@ -10,13 +10,13 @@ use bakeoff_model::failure::Failure;
 use bakeoff_model::record::CheckRecord;
 use bakeoff_model::resource::ResourceSample;
 use bakeoff_model::suite::Limits;
-use bakeoff_runtime::{Instance, StartSpec, StopReport};
+use bakeoff_places::contracts::{Destination, STOP_GRACE};
+use bakeoff_places::{Instance, StartSpec, StopReport};
 use tokio::time::{Instant, sleep};
 
 use super::start::{await_ready, start};
 use super::verify;
-use crate::contracts::Destination;
-use crate::contracts::{GROUP, STOP_GRACE, SessionDeps};
+use crate::contracts::{GROUP, SessionDeps};
 use crate::ready_case::environment_unreachable;
 
 /// A path that no service knows, looked for in its log.

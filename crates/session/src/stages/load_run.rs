@@ -6,16 +6,16 @@ use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::load::Connections;
 use bakeoff_model::record::{CheckRecord, IdleRecord, Moment, Record};
 use bakeoff_model::resource::GcLog;
-use bakeoff_runtime::Instance;
-use bakeoff_runtime::meter::gc_log;
+use bakeoff_places::Instance;
+use bakeoff_places::contracts::{Destination, STOP_GRACE};
+use bakeoff_places::meter::gc_log;
 
-use super::log_growth::Logged;
+use super::log_growth::{self, Logged};
 use super::measure::{Account, LoadDriver, RunContext};
-use super::row_count::Counted;
+use super::row_count::{self, Counted};
 use super::start::{stage, start, started};
-use super::{lifecycle, log_growth, probe, row_count, verify};
-use crate::contracts::Destination;
-use crate::contracts::{Halt, STOP_GRACE, SessionDeps};
+use super::{lifecycle, probe, verify};
+use crate::contracts::{Halt, SessionDeps};
 use crate::event::{self, Observer};
 use crate::ready_case::Case;
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bakeoff_model::plan::Work;
 use bakeoff_model::record::CheckRecord;
-use bakeoff_runtime::Instance;
+use bakeoff_places::Instance;
 use bakeoff_validity::{log_lines_due, logs_under_load};
 use tokio::time::{Instant, sleep};
 

@@ -14,17 +14,19 @@ use bakeoff_model::load::{LoadEvent, LoadInterval, LoadSpec, StepCommand};
 use bakeoff_model::plan::PlannedRun;
 use bakeoff_model::record::{Others, Record};
 use bakeoff_model::suite::Step as PlannedStep;
-use bakeoff_runtime::Instance;
+use bakeoff_places::Instance;
+use bakeoff_places::contracts::RunningLoad;
 use bakeoff_validity::{JudgedSlice, evidence_of};
+use costs::{Slices, read_all};
 
 use super::load_spec::{self, Loaded, SpecInput};
 use super::log_growth::Logged;
 use super::slices::{Reading, interval_record, record_fleet};
-use crate::contracts::{Halt, RunningLoad, SessionDeps};
+use crate::contracts::{Halt, SessionDeps};
 use crate::event::{self, Event, Observer};
 use crate::ready_case::Case;
+
 pub(crate) use account::Account;
-use costs::{Slices, read_all};
 
 /// A note on load that only routes keep on this host.
 const UNBOUND: &str = "this kernel lets the load generator bind no socket to a network device, so \

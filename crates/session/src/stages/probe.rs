@@ -11,7 +11,7 @@ use bakeoff_model::check::CheckOutcome;
 use bakeoff_model::conditions::TrafficPath;
 use bakeoff_model::failure::Stage;
 use bakeoff_model::record::{CheckRecord, ProbeRecord, Record};
-use bakeoff_runtime::{Instance, Runtime, StartSpec};
+use bakeoff_places::{Instance, Runtime, StartSpec};
 use tokio::time::{Instant, sleep};
 
 use super::start::stage;

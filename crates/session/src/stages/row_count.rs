@@ -14,11 +14,12 @@ use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::load::{LoadInterval, RequestSpec};
 use bakeoff_model::record::{CheckRecord, Record};
 use bakeoff_model::suite::Rows;
+use bakeoff_places::contracts::BackendProbe;
 use tokio::time::Instant;
 
 use super::start::stage;
 use super::verify::elapsed_ns;
-use crate::contracts::{BackendProbe, Halt, SessionDeps};
+use crate::contracts::{Halt, SessionDeps};
 use crate::event::{self, Observer};
 use crate::ready_case::Case;
 

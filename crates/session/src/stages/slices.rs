@@ -3,11 +3,10 @@
 use bakeoff_base::text::counted;
 use bakeoff_model::load::{FleetReceipt, FleetRecord, LoadInterval};
 use bakeoff_model::record::{IntervalRecord, Record};
+use bakeoff_model::resource::ResourceSample;
 use bakeoff_model::suite::Step as PlannedStep;
 use bakeoff_model::validity::{Finding, Reason, Validity};
-
-use bakeoff_model::resource::ResourceSample;
-use bakeoff_runtime::Sampled;
+use bakeoff_places::Sampled;
 
 use crate::contracts::Halt;
 use crate::event::{self, Observer};

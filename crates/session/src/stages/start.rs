@@ -2,9 +2,9 @@
 
 use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::record::Startup;
-use bakeoff_runtime::{Instance, Runtime, StartSpec};
+use bakeoff_places::contracts::BackendProbe;
+use bakeoff_places::{Instance, Runtime, StartSpec};
 
-use crate::contracts::BackendProbe;
 use crate::event::{Event, Observer};
 use crate::ready_case::Case;
 

@@ -6,15 +6,16 @@ use bakeoff_base::problem::Problem;
 use bakeoff_model::check::{Check, CheckOutcome, ReceivedResponse};
 use bakeoff_model::duration_ns;
 use bakeoff_model::record::CheckRecord;
+use bakeoff_places::contracts::{Client, Destination};
 use tokio::time::{Instant, sleep};
 
-use crate::contracts::{Client, Destination, GROUP};
+use crate::contracts::GROUP;
 
 /// Pause before the one repetition of a check that found no service.
 const RETRY_PAUSE: Duration = Duration::from_millis(200);
 
 /// Sends the request of a check; the response, or why there is none.
-pub(crate) async fn ask(
+pub async fn ask(
     client: &dyn Client,
     to: &Destination,
     check: &Check,

@@ -7,9 +7,8 @@ use std::io::{ErrorKind, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
+use bakeoff_base::hint::hinted;
 use tempfile::Builder;
-
-use crate::hint::hinted;
 
 /// Turns an error of the file system into a sentence that says what to do.
 pub(super) fn explain(path: &Path, error: &std::io::Error) -> anyhow::Error {

@@ -9,11 +9,11 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use bakeoff_base::hint::hinted;
 use rustix::fs::{FlockOperation, flock, major, minor};
 use rustix::io::Errno;
 
 use super::file::explain;
-use crate::hint::hinted;
 
 /// Folders inside, which are empty as long as nothing is measured.
 const INSIDE: [&str; 2] = ["records", "logs"];
@@ -78,7 +78,7 @@ impl LockedFolder {
 
     /// Removes the file that says what a new folder is, unless something else is there. With it the
     /// folder goes, once it is unlocked.
-    pub(crate) fn withdraw(&self, file: &str) {
+    pub fn withdraw(&self, file: &str) {
         for name in INSIDE {
             // One with something inside stays, and then the file does.
             let _ = fs::remove_dir(self.path().join(name));

@@ -9,6 +9,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
+use bakeoff_base::hint::hinted;
 use bakeoff_model::record::{self, EndRecord, Outcome, Record};
 
 use super::file::{explain, is_plain_name, make_inside, read_regular, write_whole};
@@ -16,7 +17,6 @@ use super::locked_folder::LockedFolder;
 use super::session_file::SessionFile;
 use super::suite_folder;
 use crate::event::{Event, Observer};
-use crate::hint::hinted;
 use crate::shell_text;
 
 /// A results folder, open for writing.
@@ -100,6 +100,11 @@ impl Recorder {
             },
             session,
         ))
+    }
+
+    /// The results folder.
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
     }
 
     /// Creates the file of an attempt at a run.

@@ -3,17 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use bakeoff_base::hint::hinted;
 use bakeoff_model::conditions::{BackendName, RuntimeKind};
 use bakeoff_model::delay::Delay;
 use bakeoff_model::plan as planning;
 use bakeoff_model::suite::{BenchmarkKind, Round, Suite, Winner};
 use serde::{Deserialize, Serialize};
 
-use crate::hint::hinted;
-use crate::options::SessionOptions;
-
 use super::file::{is_plain_name, read_regular, refuse_link};
 use super::suite_folder;
+use crate::options::SessionOptions;
 
 /// The round of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow, bail};
+use bakeoff_base::hint::hinted;
 use bakeoff_base::problem::Problem;
 use bakeoff_base::text::counted;
 use bakeoff_model::diagnostic::{self, Diagnostic, SourceFile};
@@ -12,7 +13,6 @@ use bakeoff_model::scenario::{self, Feed};
 use bakeoff_model::suite::{Contender, Suite};
 
 use crate::grpc;
-use crate::hint::hinted;
 
 /// A parsed suite and where it lies.
 #[derive(Debug, Clone)]
@@ -214,7 +214,7 @@ fn render(path: &Path, files: &[&SourceFile], diagnostics: &[Diagnostic]) -> Str
 }
 
 /// Writes the files of a suite, each by its path in the folder.
-pub(crate) fn write(folder: &Path, files: &[(String, impl AsRef<[u8]>)]) -> anyhow::Result<()> {
+pub fn write(folder: &Path, files: &[(String, impl AsRef<[u8]>)]) -> anyhow::Result<()> {
     for (name, text) in files {
         let path = folder.join(name);
         let parent = path.parent().unwrap_or(folder);

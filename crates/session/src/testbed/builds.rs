@@ -1,20 +1,19 @@
 //! Builds of contenders: which can be built here, where, how many at once, and their outcomes.
 
-use std::path::Path;
+use bakeoff_build::BuildOptions;
 use std::pin::pin;
 use std::time::Duration;
 
+use bakeoff_base::hint::hinted;
 use bakeoff_model::duration_ns;
 use bakeoff_model::failure::Failure;
 use bakeoff_model::suite::Suite;
-use bakeoff_runtime::build::{self, BuildOptions};
+use bakeoff_places::contender::Ready;
 use futures_util::stream::{self, StreamExt as _};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, interval};
 
-use super::contender::Ready;
 use crate::event::Event;
-use crate::hint::hinted;
 
 /// Builds that run at the same time: compilers use all cores for most of a build, and one core
 /// while they link or fetch.
@@ -82,9 +81,9 @@ pub async fn build_all<C, T>(
 #[must_use]
 pub fn build_options(suite: &Suite) -> BuildOptions {
     BuildOptions {
-        cache: build::cache_dir(),
+        cache: bakeoff_build::cache_dir(),
         suite: suite.name.clone(),
-        limit: build::BUILD_LIMIT,
+        limit: bakeoff_build::BUILD_LIMIT,
     }
 }
 
@@ -144,7 +143,7 @@ pub fn buildable(suite: &Suite, names: &[String]) -> (Vec<String>, Vec<(String, 
         .iter()
         .filter(|one| names.contains(&one.name))
     {
-        match build::toolchains(contender) {
+        match bakeoff_build::toolchains(contender) {
             Ok(_) => here.push(contender.name.clone()),
             Err(missing) => {
                 skipped.push((
@@ -161,21 +160,6 @@ pub fn buildable(suite: &Suite, names: &[String]) -> (Vec<String>, Vec<(String, 
 #[must_use]
 pub fn none_here(why: &[String]) -> anyhow::Error {
     hinted("no contender can be built on this machine", why.join("; "))
-}
-
-/// Size of a file or of everything in a folder.
-pub(super) fn size_bytes(path: &Path) -> Option<u64> {
-    let metadata = path.metadata().ok()?;
-    if !metadata.is_dir() {
-        return Some(metadata.len());
-    }
-    let entries = std::fs::read_dir(path).ok()?;
-    Some(
-        entries
-            .flatten()
-            .filter_map(|entry| size_bytes(&entry.path()))
-            .sum(),
-    )
 }
 
 #[cfg(test)]

@@ -7,10 +7,10 @@ use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::plan::PlannedRun;
 use bakeoff_model::record::{Begin, FORMAT, Host};
 use bakeoff_model::suite::{Benchmark, Contender, ProbedRequest};
-use bakeoff_runtime::StartSpec;
+use bakeoff_places::StartSpec;
+use bakeoff_places::contender::Ready;
 
 use super::Testbed;
-use super::contender::Ready;
 use crate::clock;
 use crate::contracts::{Cases, PendingRun};
 use crate::ready_case::{self, Case, ReadyProbe};
@@ -97,7 +97,7 @@ impl Testbed {
 
     /// The same start together with the other contenders of a set: where they share a network, each
     /// has a separate port, by its place in the set.
-    pub(crate) fn beside_others(&self, mut spec: StartSpec, place: usize) -> StartSpec {
+    pub fn beside_others(&self, mut spec: StartSpec, place: usize) -> StartSpec {
         spec.container.takes_turns = true;
         if self.platform.shares_network() {
             let place = u16::try_from(place % PORTS).unwrap_or_default();

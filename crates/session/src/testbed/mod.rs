@@ -1,21 +1,9 @@
 //! The test bed on which contenders are put: the runtime, the built contenders, the backend, the
 //! load generator. Shared by everything that starts contenders.
 
-use bakeoff_base::problem::Problem;
-
-mod abilities;
-mod backends;
 pub mod builds;
 mod cases;
-pub mod ceiling;
-pub mod client;
-pub mod contender;
-mod dependencies;
-pub mod images;
-pub mod load_generator;
-mod platform;
 mod same_program;
-pub mod this_host;
 mod tls;
 
 use std::collections::BTreeMap;
@@ -25,30 +13,26 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use bakeoff_base::percent;
+use bakeoff_base::problem::Problem;
 use bakeoff_grpc::Schema;
 use bakeoff_model::conditions::{BackendName, RuntimeKind};
 use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::record::{Cores, Host};
 use bakeoff_model::suite::{Contender, Limits, Profile, Suite};
-use bakeoff_runtime::backend::Databases;
-use bakeoff_runtime::{ContainerOptions, Runtime, StartSpec, Wire, build};
+use bakeoff_places::contender::Ready;
+use bakeoff_places::contracts::{BackendProbe, Client, LoadGenerator};
+use bakeoff_places::open;
+use bakeoff_places::place::{Platform, WantedPlatform};
+use bakeoff_places::services::wanted::{RunningBackend, WantedBackend};
+use bakeoff_places::services::{Databases, dependencies, launch};
+use bakeoff_places::{ContainerOptions, Runtime, StartSpec, Wire};
+use builds::{News, Which, build_options};
 
-use crate::clock;
-use crate::contracts::{BackendProbe, Client, LoadGenerator};
 use crate::event::{Event, Observer};
-use crate::grpc;
 use crate::options::SessionOptions;
 use crate::ready_case::{self, BackendAddress};
 use crate::store::suite_folder::SuiteFolder;
-pub use abilities::abilities;
-pub(crate) use abilities::memory_bytes;
-use backends::{RunningBackend, WantedBackend};
-use builds::{News, Which, build_options};
-use contender::Ready;
-use platform::{Platform, WantedPlatform, launch};
-
-pub use platform::cluster;
-pub(crate) use platform::elsewhere;
+use crate::{clock, grpc};
 
 /// The purpose of a test bed.
 #[derive(Debug, Clone)]
@@ -115,7 +99,7 @@ impl Testbed {
         options: TestbedOptions,
         observer: &mut dyn Observer,
     ) -> anyhow::Result<Self> {
-        let platform = platform::connect(wanted_platform(&folder, &options)).await?;
+        let platform = open::connect(wanted_platform(&folder, &options)).await?;
         for removed in platform.sweep().await? {
             observer.observe(&Event::Swept { removed })?;
         }
@@ -233,9 +217,10 @@ impl Testbed {
         begun: &(dyn Fn() + Sync),
     ) -> Result<Ready, Failure> {
         let folder = self.folder.contender_folder(contender);
-        let built = build::build_and_tell(contender, &folder, &build_options(self.suite()), begun)
-            .await
-            .map_err(|error| Failure::of(Stage::Build, error))?;
+        let built =
+            bakeoff_build::build_and_tell(contender, &folder, &build_options(self.suite()), begun)
+                .await
+                .map_err(|error| Failure::of(Stage::Build, error))?;
         let options = self.jvm_options();
         self.platform
             .make_ready(&self.suite().name, contender, built, options)

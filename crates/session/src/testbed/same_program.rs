@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use bakeoff_base::problem::Problem;
+use bakeoff_build::Built;
 use bakeoff_model::baseline::base_name;
 use bakeoff_model::suite::Contender;
-use bakeoff_runtime::build::Built;
+use bakeoff_places::contender::Ready;
 
 use super::Testbed;
-use super::contender::Ready;
 use crate::revision::Tree;
 
 const FOLDER_HINT: &str = "give `workdir` relative to the suite, inside the repository";

@@ -23,14 +23,13 @@ use bakeoff_model::resource::{HostTime, ResourceSample};
 use bakeoff_model::slo::Slo;
 use bakeoff_model::suite::{Limits, ReplaySettings, Step, Suite};
 use bakeoff_model::transport::Transport;
-use bakeoff_runtime::{
+use bakeoff_places::contracts::{BackendProbe, Client, Destination, LoadGenerator, RunningLoad};
+use bakeoff_places::{
     BoxFuture, ContainerOptions, ExitInfo, Instance, ReadyError, Runtime, Sampled, StartError,
     StartSpec, StopReport, SweepError,
 };
 
-use crate::contracts::{
-    BackendProbe, Cases, Client, Destination, LoadGenerator, PendingRun, RunningLoad, SessionDeps,
-};
+use crate::contracts::{Cases, PendingRun, SessionDeps};
 use crate::driver::Driver;
 use crate::event::{Event, Observer};
 use crate::ready_case::{Case, ReadyProbe};
@@ -572,7 +571,7 @@ pub(crate) fn case(pending: &PendingRun) -> Case {
         image: None,
         service: None,
         container: ContainerOptions::default(),
-        wire: bakeoff_runtime::Wire::default(),
+        wire: bakeoff_places::Wire::default(),
         log_path: "fake.log".into(),
     };
     let slice = Duration::from_secs(1);

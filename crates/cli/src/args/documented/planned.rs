@@ -8,11 +8,11 @@ use bakeoff_base::problem::Problem;
 use bakeoff_model::conditions::RuntimeKind;
 use bakeoff_model::plan::Plan;
 use bakeoff_model::suite::Suite;
+use bakeoff_places::abilities::Abilities;
 use bakeoff_session::opening::{NewSession, SessionRequest};
-use bakeoff_session::selection;
 use bakeoff_session::store::{results, suite_folder};
-use bakeoff_session::turn_requirements::{self, Abilities};
-use bakeoff_session::verification::Wanted;
+use bakeoff_session::{selection, turn_requirements};
+use bakeoff_workflows::verification::Wanted;
 
 use super::is_placeholder;
 use crate::args::{AskedArgs, Cli, Command, PlanArgs, Selection, UpArgs, VerifyArgs};

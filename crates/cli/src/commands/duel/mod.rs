@@ -9,14 +9,14 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use bakeoff_model::suite::Limits;
 use bakeoff_session::clock;
-use bakeoff_session::duel::{
-    self, Agreement, Duel, DuelRuns, ServiceSource, SuitePlace, Unprepared,
-};
-use bakeoff_session::entry::run as run_session;
 use bakeoff_session::options::SessionOptions;
 use bakeoff_session::session::Audience;
 use bakeoff_session::store::locked_folder::LockedFolder;
 use bakeoff_session::store::recorder::refuse_session;
+use bakeoff_workflows::duel::{
+    self, Agreement, Duel, DuelRuns, ServiceSource, SuitePlace, Unprepared,
+};
+use bakeoff_workflows::entry::run as run_session;
 
 use self::service::Side;
 use super::run::status;

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use bakeoff_base::problem::Problem;
 use bakeoff_model::parse::is_name;
 use bakeoff_model::service_url::ServiceUrl;
-use bakeoff_session::duel::{self, ServiceImage, ServiceSource};
+use bakeoff_workflows::duel::{self, ServiceImage, ServiceSource};
 
 /// Words that only a shell understands.
 const SHELL: [&str; 8] = ["&&", "||", "|", ";", "&", ">", "<", "2>&1"];
@@ -121,7 +121,7 @@ fn is_assignment(word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use bakeoff_session::duel::{ServiceImage, ServiceSource};
+    use bakeoff_workflows::duel::{ServiceImage, ServiceSource};
 
     use super::Side;
 

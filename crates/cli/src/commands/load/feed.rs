@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::str::FromStr;
 
 use anyhow::Context as _;
+use bakeoff_base::hint::hinted;
 use bakeoff_base::problem::Problem;
 use bakeoff_model::load::RequestSpec;
 use bakeoff_model::scenario::{
     AfterFailure, Connect, Feed, Piece, RowOrder, Scenario, is_variable, pieces, read_csv,
 };
-use bakeoff_session::hint::hinted;
 
 use crate::values::Body;
 

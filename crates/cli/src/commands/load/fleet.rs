@@ -5,10 +5,10 @@ use std::time::Duration;
 use anyhow::Context as _;
 use bakeoff_load::Stop;
 use bakeoff_model::load::{LoadEvent, LoadSpec};
-use bakeoff_session::contracts::LoadGenerator;
-use bakeoff_session::fleet::FleetGenerator;
-use bakeoff_session::selection::host_cores;
-use bakeoff_session::testbed::load_generator::ProcessGenerator;
+use bakeoff_places::contracts::LoadGenerator;
+use bakeoff_places::fleet::FleetGenerator;
+use bakeoff_places::host::host_cores;
+use bakeoff_places::load_generator::ProcessGenerator;
 
 /// From the order to start to the start: a line through a pipe takes microseconds, and waking up on
 /// a busy core some milliseconds.

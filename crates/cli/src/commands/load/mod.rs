@@ -18,13 +18,13 @@ use anyhow::bail;
 use bakeoff_load::{Go, Stop};
 use bakeoff_model::load::{LoadEvent, LoadSpec};
 use bakeoff_model::resource::TcpCounters;
-use bakeoff_runtime::meter::own_tcp;
+use bakeoff_places::meter::own_tcp;
+use condition::Condition;
+use summary::Summary;
 
 use super::signals::interrupted;
 use crate::args::LoadArgs;
 use crate::exit;
-use condition::Condition;
-use summary::Summary;
 
 /// Runs the command.
 pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<u8> {

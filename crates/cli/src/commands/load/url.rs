@@ -1,6 +1,6 @@
 //! The URL of `bakeoff load`: the address, the header `Host` and the path.
 
-use bakeoff_session::hint::hinted;
+use bakeoff_base::hint::hinted;
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use url::Url;
 

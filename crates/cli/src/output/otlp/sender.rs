@@ -11,8 +11,8 @@ use bakeoff_base::problem::Problem;
 use bakeoff_model::check::ReceivedResponse;
 use bakeoff_model::service_url::ServiceUrl;
 use bakeoff_model::tls::Tls;
-use bakeoff_runtime::Spoken;
-use bakeoff_runtime::http::{self, HttpRequest};
+use bakeoff_places::Spoken;
+use bakeoff_places::http::{self, HttpRequest};
 use opentelemetry_proto::tonic::collector::metrics::v1::{
     ExportMetricsServiceRequest, ExportMetricsServiceResponse,
 };

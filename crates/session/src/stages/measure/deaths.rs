@@ -6,7 +6,7 @@ use std::time::Duration;
 use bakeoff_base::text::counted;
 use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::load::{LoadEvent, StepCommand};
-use bakeoff_runtime::Instance;
+use bakeoff_places::Instance;
 
 use super::{LoadDriver, RunContext};
 use crate::contracts::Halt;

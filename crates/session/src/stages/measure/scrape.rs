@@ -9,10 +9,11 @@ use bakeoff_model::check::{Check, Expect};
 use bakeoff_model::metrics::{MetricSeries, MetricValues, MetricsRecord, OwnMetrics};
 use bakeoff_model::plan::RunKind;
 use bakeoff_model::record::Record;
+use bakeoff_places::contracts::Destination;
 
 use super::exposition::{self, Kind, Sample};
 use super::{Account, LoadDriver, RunContext};
-use crate::contracts::{Destination, Halt};
+use crate::contracts::Halt;
 use crate::event::{self, Observer};
 
 /// A record has no more series than this.

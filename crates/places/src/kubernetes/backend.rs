@@ -1,0 +1,97 @@
+//! A backend in a Pod: the replay, an Elasticsearch, or a PostgreSQL.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bakeoff_model::resource::ResourceSample;
+use bakeoff_model::suite::ReplaySettings;
+
+use crate::kubernetes::instance::sample;
+use crate::kubernetes::pod_client::PodClient;
+use crate::kubernetes::pod_protocol::{PodReply, PodRequest};
+use crate::kubernetes::pods::{PROGRAM, RECORDINGS, SCRATCH};
+use crate::services::{Databases, ReplayNotes};
+
+/// The port on which it listens.
+pub(super) const PORT: u16 = 9200;
+
+/// A backend in a Pod. It goes with what the session made.
+#[derive(Debug)]
+pub struct BackendPod {
+    pub(super) address: SocketAddr,
+    pub(super) container: String,
+    pub(super) meter: Arc<PodClient>,
+    /// The source of its request count and of the requests that the replay had no response to; with
+    /// the query.
+    pub(super) notes: Option<(Arc<PodClient>, PodRequest)>,
+    /// The databases of a PostgreSQL.
+    pub(super) databases: Option<Databases>,
+    /// Unknown requests that were reported with a sample.
+    pub(super) unknown: Mutex<Vec<String>>,
+}
+
+impl BackendPod {
+    /// Where contenders reach it.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Returns its cost, and the number of requests it has completed so far.
+    pub async fn sample(&self) -> ResourceSample {
+        let (sampled, requests) = tokio::join!(sample(&self.meter, &self.container), self.note());
+        ResourceSample {
+            requests,
+            ..sampled.resources
+        }
+    }
+
+    /// Requests that it had no recording of since the last call.
+    pub async fn unknown_requests(&self) -> Vec<String> {
+        self.note().await;
+        let mut noted = self.unknown.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut *noted)
+    }
+
+    /// The databases of contenders, where it is a server of such.
+    #[must_use]
+    pub fn databases(&self) -> Option<&Databases> {
+        self.databases.as_ref()
+    }
+
+    async fn note(&self) -> Option<u64> {
+        let (notes, question) = self.notes.as_ref()?;
+        let Ok(PodReply::Notes { requests, unknown }) = notes.ask(question).await else {
+            return None;
+        };
+        let mut noted = self.unknown.lock().unwrap_or_else(PoisonError::into_inner);
+        noted.extend(unknown);
+        requests
+    }
+}
+
+/// How the replay is started in its Pod.
+pub(super) fn replay_command(settings: &ReplaySettings) -> Vec<String> {
+    let [unknown, count] = ReplayNotes::FILES.map(|name| format!("{SCRATCH}/{name}"));
+    let listen = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), PORT);
+    let mut command = vec![PROGRAM.to_owned(), "replay".to_owned()];
+    let flags = [
+        ("--recordings", RECORDINGS.to_owned()),
+        ("--listen", listen.to_string()),
+        ("--delay", settings.delay.to_string()),
+        ("--unknown", unknown),
+        ("--count", count),
+    ];
+    command.extend(
+        flags
+            .into_iter()
+            .flat_map(|(flag, value)| [flag.to_owned(), value]),
+    );
+    if settings.gzip {
+        command.push("--gzip".to_owned());
+    }
+    if let Some(queue) = settings.queue {
+        command.extend(["--queue".to_owned(), queue.to_string()]);
+    }
+    command
+}

@@ -1,0 +1,101 @@
+//! The meters of a session: a Pod on each node whose cost is of interest.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use bakeoff_model::record::Host;
+use k8s_openapi::api::core::v1::Pod;
+use kube::Api;
+
+use crate::kubernetes::cluster::Cluster;
+use crate::kubernetes::error::ClusterError;
+use crate::kubernetes::network;
+use crate::kubernetes::node_image::NodeImage;
+use crate::kubernetes::nodes::Nodes;
+use crate::kubernetes::pod_client::PodClient;
+use crate::kubernetes::pod_protocol::{PodReply, PodRequest};
+use crate::kubernetes::pods::{Common, METER, PodOrder};
+use crate::kubernetes::running::{create, running};
+use crate::kubernetes::session::Namespaces;
+
+/// Node -> the name of its meter's Pod, and the meter.
+pub(super) type Meters = BTreeMap<String, (String, Arc<PodClient>)>;
+
+/// Meters on the nodes of contenders and backend, which read the cgroup files of their node. Where
+/// the cluster refuses them, contenders and backend have a meter as a sidecar, and these only
+/// describe their nodes.
+pub(super) async fn start_meters(
+    namespaces: &Namespaces,
+    common: &Common,
+    nodes: &Nodes,
+    image: &NodeImage,
+) -> Result<Meters, ClusterError> {
+    let mut meters = Meters::new();
+    let pods = namespaces.meters();
+    for node in [&nodes.contender.name, &nodes.backend.name] {
+        if meters.contains_key(node) {
+            continue;
+        }
+        let name = format!("{}meter-{}", namespaces.prefix, meters.len());
+        let is_unprivileged = namespaces.metering.is_none();
+        make_meter(&pods, common, image, (&name, is_unprivileged), node).await?;
+        let meter = PodClient::start(&pods, &name).await?;
+        meters.insert(node.clone(), (name, meter));
+    }
+    Ok(meters)
+}
+
+pub(super) async fn make_meter(
+    pods: &Api<Pod>,
+    common: &Common,
+    image: &NodeImage,
+    (name, is_unprivileged): (&str, bool),
+    node: &str,
+) -> Result<(), ClusterError> {
+    let pod = PodOrder {
+        name,
+        part: METER,
+        image,
+        nodes: &[node],
+        meter: None,
+    };
+    let pod = match is_unprivileged {
+        true => common.unprivileged_meter(&pod),
+        false => common.meter(&pod),
+    };
+    create(pods, &pod).await?;
+    running(pods, name).await.map(|_| ())
+}
+
+/// The contenders' node as its meter sees it, and as the cluster knows it.
+pub(super) async fn describe(
+    meters: &Meters,
+    cluster: &Cluster,
+    nodes: &Nodes,
+) -> Result<Host, ClusterError> {
+    let node = &nodes.contender;
+    let mut host = Host::default();
+    if let Some((_, meter)) = meters.get(&node.name)
+        && let PodReply::Host(found) = meter.ask(&PodRequest::Host).await?
+    {
+        host = *found;
+    }
+    host.kernel.clone_from(&node.kernel);
+    let cpu_manager = cluster.cpu_manager(&node.name).await;
+    let network = network::plugin(cluster).await;
+    let pressure = match node.pressure.is_empty() {
+        true => "none".to_owned(),
+        false => node.pressure.join(" "),
+    };
+    let facts = [
+        ("kubernetes", cluster.version().to_owned()),
+        ("kubelet", node.kubelet.clone()),
+        ("container runtime", node.container_runtime.clone()),
+        ("CPU manager", cpu_manager),
+        ("CNI plug-in", network),
+        ("node pressure", pressure),
+    ];
+    let facts = facts.map(|(name, value)| (name.to_owned(), value));
+    host.versions.extend(facts);
+    Ok(host)
+}

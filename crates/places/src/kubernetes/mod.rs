@@ -1,0 +1,55 @@
+//! Contenders as Pods of a Kubernetes cluster.
+//!
+//! Everything that speaks HTTP to a Pod runs in a Pod: Pod addresses need not be reachable from
+//! where the session is. The session talks to the API server alone: it starts Pods, and executes
+//! this program's own subcommands in them, whose lines travel over the API server's `exec`.
+
+mod backend;
+mod cluster;
+mod deployment;
+mod error;
+mod events;
+mod exec;
+mod generators;
+mod image;
+mod instance;
+mod load;
+mod local_pods;
+mod manifest;
+mod meters;
+#[cfg(test)]
+mod mocked;
+mod network;
+mod node_image;
+mod nodes;
+pub mod place;
+mod pod_client;
+mod pod_protocol;
+mod pod_server;
+mod pods;
+mod postgres;
+mod quantity;
+mod running;
+mod runtime;
+mod session;
+mod settings;
+mod sidecar;
+mod start;
+mod state;
+mod watch;
+
+pub(crate) use pods::{PROGRAM, RECORDINGS};
+
+pub use backend::BackendPod;
+pub use cluster::Cluster;
+pub use deployment::{Deployed, DeploymentName};
+pub use error::ClusterError;
+pub use exec::Attached;
+pub use generators::{LEAD, LoadPods};
+pub use image::PodImage;
+pub use manifest::manifest;
+pub use node_image::{NodeImage, Pull};
+pub use nodes::{Node, Nodes};
+pub use pod_server::serve;
+pub use runtime::{ClusterRequest, KubernetesRuntime};
+pub use settings::ClusterSettings;

@@ -1,0 +1,120 @@
+//! The client of a Pod that runs this program.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use k8s_openapi::api::core::v1::Pod;
+use kube::Api;
+use tokio::sync::Mutex;
+
+use crate::api::BoxFuture;
+use crate::kubernetes::error::{AWAY_MAX, AWAY_PAUSE, ClusterError};
+use crate::kubernetes::exec::Attached;
+use crate::kubernetes::pod_protocol::{PodReply, PodRequest};
+use crate::kubernetes::pods::METER;
+
+/// Finds the name of a Pod.
+pub(super) type Finder =
+    Box<dyn Fn() -> BoxFuture<'static, Result<String, ClusterError>> + Send + Sync>;
+
+/// The client of a Pod that runs this program. When the connection is cut, the Pod is sought again:
+/// an API server may be away for a while, and a load generator's Pod replaced.
+pub(super) struct PodClient {
+    pods: Api<Pod>,
+    pod: Finder,
+    /// Which of its containers is this program, where that is not its only one.
+    container: Option<&'static str>,
+    /// Absent while a question is on its way: a reply that nothing waited for is never mistaken for
+    /// that to the next question.
+    attached: Mutex<Option<Attached>>,
+}
+
+impl PodClient {
+    pub(super) async fn start(pods: &Api<Pod>, pod: &str) -> Result<Arc<Self>, ClusterError> {
+        Self::begin_in(pods, named(pod), None).await
+    }
+
+    /// The meter that is a sidecar of another program.
+    pub(super) async fn sidecar(pods: &Api<Pod>, pod: &str) -> Result<Arc<Self>, ClusterError> {
+        Self::begin_in(pods, named(pod), Some(METER)).await
+    }
+
+    /// In whichever Pod is found whenever there is a need.
+    pub(super) async fn begin(pods: &Api<Pod>, pod: Finder) -> Result<Arc<Self>, ClusterError> {
+        Self::begin_in(pods, pod, None).await
+    }
+
+    async fn begin_in(
+        pods: &Api<Pod>,
+        pod: Finder,
+        container: Option<&'static str>,
+    ) -> Result<Arc<Self>, ClusterError> {
+        let inside = Self {
+            pods: pods.clone(),
+            pod,
+            container,
+            attached: Mutex::new(None),
+        };
+        let attached = inside.attach().await?;
+        *inside.attached.lock().await = Some(attached);
+        Ok(Arc::new(inside))
+    }
+
+    async fn attach(&self) -> Result<Attached, ClusterError> {
+        let pod = (self.pod)().await?;
+        Attached::start_in(&self.pods, &pod, self.container, &["inside"]).await
+    }
+
+    /// Asks once, or again where the way was cut; a request to a contender is sent at most once.
+    pub(super) async fn ask(&self, question: &PodRequest) -> Result<PodReply, ClusterError> {
+        let mut kept = self.attached.lock().await;
+        let deadline = Instant::now() + AWAY_MAX;
+        loop {
+            let attached = match kept.take() {
+                Some(attached) => Ok(attached),
+                None => self.attach().await,
+            };
+            let asked = match attached {
+                Ok(mut attached) => match exchange(&mut attached, question).await {
+                    Ok(reply) => {
+                        *kept = Some(attached);
+                        return Ok(reply);
+                    }
+                    Err(error) => Err(error),
+                },
+                Err(error) => Err(error),
+            };
+            if Instant::now() >= deadline || !question.can_be_repeated() {
+                return asked;
+            }
+            tokio::time::sleep(AWAY_PAUSE).await;
+        }
+    }
+}
+
+impl std::fmt::Debug for PodClient {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Inside")
+    }
+}
+
+/// Finds a Pod that has this name.
+fn named(pod: &str) -> Finder {
+    let pod = pod.to_owned();
+    Box::new(move || {
+        let pod = pod.clone();
+        Box::pin(async { Ok(pod) })
+    })
+}
+
+async fn exchange(
+    attached: &mut Attached,
+    question: &PodRequest,
+) -> Result<PodReply, ClusterError> {
+    let strange =
+        |error: serde_json::Error| ClusterError::new(format!("a Pod replied strangely: {error}"));
+    let line = serde_json::to_string(question).map_err(strange)?;
+    attached.say(&line).await?;
+    let reply = attached.hear().await?;
+    serde_json::from_str(&reply).map_err(strange)
+}

@@ -1,0 +1,467 @@
+//! Starts contenders as Pods, and the Pods around them: load generators, meters, a backend.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use bakeoff_base::problem::Problem;
+use bakeoff_build::log::Log;
+use bakeoff_model::check::ReceivedResponse;
+use bakeoff_model::conditions::{Enforcement, TrafficPath};
+use bakeoff_model::nodes::Nodes as Placed;
+use bakeoff_model::record::Host;
+use bakeoff_model::suite::ReplaySettings;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use k8s_openapi::api::core::v1::Pod;
+use kube::Api;
+
+use crate::api::{BoxFuture, Instance, Runtime, StartError, StartSpec, SweepError};
+use crate::kubernetes::backend::{self, BackendPod, replay_command};
+use crate::kubernetes::cluster::Cluster;
+use crate::kubernetes::error::ClusterError;
+use crate::kubernetes::generators::LoadPods;
+use crate::kubernetes::instance::{PodInstance, StartedPod, copy_output, follow};
+use crate::kubernetes::meters::{Meters, describe, make_meter, start_meters};
+use crate::kubernetes::node_image::NodeImage;
+use crate::kubernetes::nodes::Nodes;
+use crate::kubernetes::pod_client::PodClient;
+use crate::kubernetes::pod_protocol::{PodReply, PodRequest, ServiceRequest};
+use crate::kubernetes::pods::{Common, PodOrder, pod_name};
+use crate::kubernetes::postgres;
+use crate::kubernetes::running::{address, begun_telling, create, is_over, running};
+use crate::kubernetes::session::{Namespaces, own_labels, sweep};
+use crate::kubernetes::start::{Made, seen_to_start, watch_for};
+use crate::ready::monotonic_ns;
+use crate::services::postgres::command_in_image;
+use crate::{Spoken, Wire, http};
+
+/// The Pods from which requests are sent.
+const GENERATOR: &str = "generator";
+/// The Pod of the backend.
+const BACKEND: &str = "backend";
+
+/// A request of a session to a cluster: where its parts run.
+#[derive(Debug, Clone)]
+pub struct ClusterRequest {
+    /// The cluster.
+    pub cluster: Cluster,
+    /// An existing namespace to work in; the session makes its own when absent.
+    pub namespace: Option<String>,
+    /// Which part runs where.
+    pub nodes: Nodes,
+    /// Pods that send the load.
+    pub load_pods: u32,
+    /// This program's own image, with the recordings of the replay backend.
+    pub image: NodeImage,
+}
+
+/// Starts contenders as Pods. Make one a session; dropping it removes what it made.
+#[derive(Debug)]
+pub struct KubernetesRuntime {
+    order: ClusterRequest,
+    namespaces: Namespaces,
+    common: Common,
+    load: LoadPods,
+    /// Nodes of the load generators.
+    load_nodes: Vec<String>,
+    /// The things that were swept, until they are asked for.
+    swept: Mutex<Vec<String>>,
+    has_backend: AtomicBool,
+    /// In the first Pod from which requests are sent.
+    client: Arc<PodClient>,
+    /// Node -> the name of its meter's Pod, and the meter.
+    meters: Meters,
+    /// The contenders' node.
+    host: Host,
+    /// The count of its cores at the last reading of a contender.
+    count: AtomicU64,
+}
+
+impl KubernetesRuntime {
+    /// The port of backends.
+    pub const BACKEND_PORT: u16 = backend::PORT;
+
+    /// Makes the session's namespaces, the Pods from which requests are sent and the meters.
+    ///
+    /// # Errors
+    /// The cluster refuses, or a Pod does not run in time.
+    pub async fn begin(order: ClusterRequest) -> Result<Self, ClusterError> {
+        // Before anything is made: what a dead session left takes room.
+        let swept = sweep(&order.cluster, order.namespace.as_deref()).await;
+        let swept = swept.map_err(|error| ClusterError::new(error.to_string()))?;
+        let mut namespaces = Namespaces::make(&order.cluster, order.namespace.as_deref()).await?;
+        let common = Common {
+            labels: own_labels(),
+            allocatable_cpus: order.nodes.contender.allocatable_cpus,
+        };
+        let names: Vec<&str> = order
+            .nodes
+            .generators
+            .iter()
+            .map(|node| node.name.as_str())
+            .collect();
+        let name = format!("{}{GENERATOR}", namespaces.prefix);
+        let pods = PodOrder {
+            name: &name,
+            part: GENERATOR,
+            image: &order.image,
+            nodes: &names,
+            meter: None,
+        };
+        let job = common.load_pods(&pods, order.load_pods);
+        let jobs = namespaces.jobs();
+        let load = LoadPods::make(&jobs, namespaces.pods(), &job, order.load_pods).await?;
+        let meters = start_meters(&namespaces, &common, &order.nodes, &order.image).await;
+        let meters = match meters {
+            Err(error) if error.is_refusal() && namespaces.metering.is_some() => {
+                namespaces.metering = None;
+                start_meters(&namespaces, &common, &order.nodes, &order.image).await
+            }
+            other => other,
+        }?;
+        let all = load.all().await?;
+        let client = PodClient::begin(&namespaces.pods(), load.finder(0)).await?;
+        let mut host = describe(&meters, &order.cluster, &order.nodes).await?;
+        let place = match namespaces.metering {
+            Some(_) => "on the node",
+            None => "sidecar",
+        };
+        host.versions.insert("meter".to_owned(), place.to_owned());
+        Ok(Self {
+            load_nodes: all.into_values().map(|pod| pod.node).collect(),
+            swept: Mutex::new(swept),
+            has_backend: false.into(),
+            count: AtomicU64::new(0),
+            order,
+            namespaces,
+            common,
+            load,
+            client,
+            meters,
+            host,
+        })
+    }
+
+    /// Which part runs on which node.
+    #[must_use]
+    pub fn placed(&self) -> Placed {
+        let has_backend = self.has_backend.load(Ordering::Relaxed);
+        self.order
+            .nodes
+            .with_names(self.load_nodes.clone(), has_backend)
+    }
+
+    /// The cluster.
+    #[must_use]
+    pub fn cluster(&self) -> &Cluster {
+        &self.order.cluster
+    }
+
+    /// Returns the contenders' node, with the versions of what runs it.
+    #[must_use]
+    pub fn host(&self) -> &Host {
+        &self.host
+    }
+
+    /// The Pods that send the load.
+    #[must_use]
+    pub fn load_pods(&self) -> &LoadPods {
+        &self.load
+    }
+
+    /// Removes everything, and waits until it is gone.
+    ///
+    /// # Errors
+    /// It is still there after a minute.
+    pub async fn end(self) -> Result<(), ClusterError> {
+        self.namespaces.remove().await
+    }
+
+    /// Sends one request from a load generator's Pod, over a fresh connection.
+    ///
+    /// # Errors
+    /// There was no response, and why.
+    pub async fn ask(
+        &self,
+        spoken: Spoken,
+        to: SocketAddr,
+        question: http::HttpRequest<'_>,
+        limit: Duration,
+    ) -> Result<ReceivedResponse, Problem> {
+        let request = ServiceRequest {
+            to,
+            spoken,
+            method: question.method.to_owned(),
+            path: question.path.to_owned(),
+            headers: question.headers.to_vec(),
+            body: STANDARD.encode(question.body),
+            limit_ns: u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX),
+        };
+        match self.client.ask(&PodRequest::Ask(Box::new(request))).await {
+            Ok(PodReply::Response {
+                status,
+                grpc_status,
+                headers,
+                body,
+            }) => Ok(ReceivedResponse {
+                status,
+                grpc_status,
+                headers,
+                body: STANDARD.decode(body).map_err(Problem::new)?,
+            }),
+            Ok(PodReply::NoResponse(why)) => Err(why.into()),
+            Ok(_) => Err("the Pod replied to another question".into()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Starts the replay backend, whose recordings are in the image of the order.
+    ///
+    /// # Errors
+    /// The Pod does not run.
+    pub async fn replay(&self, settings: &ReplaySettings) -> Result<BackendPod, ClusterError> {
+        let command = replay_command(settings);
+        let pod = self.backend(&self.order.image, &command, backend::PORT);
+        let pod = pod.await?;
+        let (pods, name) = (self.namespaces.pods(), self.backend_name());
+        let notes = PodClient::start(&pods, &name).await?;
+        self.has_backend.store(true, Ordering::Relaxed);
+        Ok(BackendPod {
+            notes: Some((notes, PodRequest::Notes)),
+            ..pod
+        })
+    }
+
+    /// Starts an Elasticsearch of this image, fills it with the data in the image of the order, and
+    /// warms it.
+    ///
+    /// # Errors
+    /// The Pod does not run, or it refuses the data.
+    pub async fn elasticsearch(
+        &self,
+        image: &NodeImage,
+        command: &[String],
+        warm_up: Duration,
+    ) -> Result<BackendPod, ClusterError> {
+        let pod = self.backend(image, command, backend::PORT).await?;
+        let node = pod.address;
+        let notes = PodClient::begin(&self.namespaces.pods(), self.load.finder(0)).await?;
+        let warm_up_ns = u64::try_from(warm_up.as_nanos()).unwrap_or(u64::MAX);
+        match notes.ask(&PodRequest::Fill { node, warm_up_ns }).await? {
+            PodReply::Filled => {}
+            PodReply::NoAnswer(why) => return Err(ClusterError::new(why)),
+            _ => return Err(ClusterError::new("a Pod replied to another question")),
+        }
+        self.has_backend.store(true, Ordering::Relaxed);
+        Ok(BackendPod {
+            notes: Some((notes, PodRequest::Statistics { node })),
+            ..pod
+        })
+    }
+
+    /// Starts a PostgreSQL of this image, with the schema in a folder of data.
+    ///
+    /// # Errors
+    /// The Pod does not run, or it refuses the schema.
+    pub async fn postgres(
+        &self,
+        image: &NodeImage,
+        data: &Path,
+    ) -> Result<BackendPod, ClusterError> {
+        let command = command_in_image(postgres::PORT);
+        let pod = self.backend(image, &command, postgres::PORT).await?;
+        let (pods, name) = (self.namespaces.pods(), self.backend_name());
+        let databases = postgres::databases(&pods, &name, data).await?;
+        self.has_backend.store(true, Ordering::Relaxed);
+        Ok(BackendPod {
+            databases: Some(databases),
+            ..pod
+        })
+    }
+
+    fn backend_name(&self) -> String {
+        format!("{}{BACKEND}", self.namespaces.prefix)
+    }
+
+    /// Starts the Pod of a backend that listens on this port; the Pod to query for its requests and
+    /// databases is not known yet.
+    async fn backend(
+        &self,
+        image: &NodeImage,
+        command: &[String],
+        port: u16,
+    ) -> Result<BackendPod, ClusterError> {
+        let (node, name) = (&self.order.nodes.backend.name, self.backend_name());
+        let order = PodOrder {
+            name: &name,
+            part: BACKEND,
+            image,
+            nodes: &[node],
+            meter: self.sidecar(),
+        };
+        let pods = self.namespaces.pods();
+        create(&pods, &self.common.unlimited(&order, command)).await?;
+        let running = running(&pods, &name).await?;
+        Ok(BackendPod {
+            address: address(&running, port)?,
+            container: running.container,
+            meter: self.meter_of(&pods, &name, node).await?,
+            notes: None,
+            databases: None,
+            unknown: Mutex::default(),
+        })
+    }
+
+    /// Returns the image of the sidecar that meters a Pod, where the nodes have no meters.
+    fn sidecar(&self) -> Option<&NodeImage> {
+        let is_sidecar = self.namespaces.metering.is_none();
+        is_sidecar.then_some(&self.order.image)
+    }
+
+    /// The meter of a Pod on a node.
+    async fn meter_of(
+        &self,
+        pods: &Api<Pod>,
+        pod: &str,
+        node: &str,
+    ) -> Result<Arc<PodClient>, ClusterError> {
+        match self.sidecar() {
+            Some(_) => PodClient::sidecar(pods, pod).await,
+            None => self.meter(node),
+        }
+    }
+
+    fn meter(&self, node: &str) -> Result<Arc<PodClient>, ClusterError> {
+        let found = self.meters.get(node).map(|(_, meter)| Arc::clone(meter));
+        found.ok_or_else(|| ClusterError::new(format!("node {node} has no meter")))
+    }
+
+    /// A separate connection to the meter that sees a Pod start: the other one is for samples, and
+    /// this one waits.
+    async fn watcher(&self, node: &str) -> Result<Option<Arc<PodClient>>, ClusterError> {
+        if self.sidecar().is_some() {
+            // It comes with the Pod.
+            return Ok(None);
+        }
+        let name = self.meters.get(node).map(|(name, _)| name.as_str());
+        let (pods, name) = (self.namespaces.meters(), name.unwrap_or_default());
+        // It goes with its node, which may be back.
+        let is_there = match pods.get_opt(name).await {
+            Ok(Some(pod)) => !is_over(&pod),
+            Ok(None) => false,
+            Err(_) => true,
+        };
+        if !is_there {
+            make_meter(&pods, &self.common, &self.order.image, (name, false), node).await?;
+        }
+        PodClient::start(&pods, name).await.map(Some)
+    }
+
+    async fn start_pod(&self, spec: &StartSpec) -> Result<PodInstance, ClusterError> {
+        let image = spec.image.as_deref().map(NodeImage::of_spec);
+        let image = image.ok_or_else(|| ClusterError::new("it has no image"))?;
+        let wire = wire_there(spec)?;
+        let log = Log::create(&spec.log_path).map_err(|error| {
+            let path = spec.log_path.display();
+            ClusterError::new(format!("cannot write the log {path}: {error}"))
+        })?;
+        let (pods, node) = (self.namespaces.pods(), &self.order.nodes.contender.name);
+        let number = self.count.fetch_add(1, Ordering::Relaxed);
+        let prefix = format!("{}c-", self.namespaces.prefix);
+        let name = pod_name(&prefix, &spec.label, number);
+        let order = PodOrder {
+            name: &name,
+            part: "contender",
+            image: &image,
+            nodes: &[node],
+            meter: self.sidecar(),
+        };
+        let watcher = self.watcher(node).await?;
+        let asked_ns = monotonic_ns();
+        let uid = create(&pods, &self.common.contender(&order, spec)).await?;
+        let mut made = Made::new(&pods, &name);
+        let created_ns = monotonic_ns();
+        let question = watch_for(uid, spec, wire.spoken());
+        let start = tokio::spawn(seen_to_start(watcher, pods.clone(), name.clone(), question));
+        let mut scheduled_ns = created_ns;
+        let mut scheduled = || scheduled_ns = monotonic_ns();
+        let begun = begun_telling(&pods, &name, &mut scheduled).await?;
+        let leaving = Arc::default();
+        let (ended, following) = follow(
+            pods.clone(),
+            name.clone(),
+            log.clone(),
+            Arc::clone(&leaving),
+        );
+        let copying = copy_output(pods.clone(), name.clone(), log.clone());
+        // One that has ended already has no address: nothing can respond at port 0.
+        let nowhere = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+        let begun_at = begun.as_ref();
+        let address = begun_at.map_or(Ok(nowhere), |one| address(one, spec.port))?;
+        let meter = match begun.is_some() {
+            true => self.meter_of(&pods, &name, node).await?,
+            // Nothing more is reported of a Pod that has ended.
+            false => self.meter(node)?,
+        };
+        made.wanted = true;
+        Ok(PodInstance::new(StartedPod {
+            pods,
+            name,
+            label: spec.label.clone(),
+            address,
+            wire,
+            container: begun.map(|one| one.container).unwrap_or_default(),
+            meter,
+            asked_ns,
+            created_ns,
+            scheduled_ns,
+            events: self.namespaces.events(),
+            start,
+            log,
+            log_path: spec.log_path.clone(),
+            ended,
+            leaving,
+            followers: [following, copying],
+        }))
+    }
+}
+
+/// Returns the protocols of a contender as Pods get them: files of certificates are not there.
+fn wire_there(spec: &StartSpec) -> Result<Wire, ClusterError> {
+    let tls = spec.wire.tls.as_ref().map(bakeoff_tls::inlined);
+    let tls = tls.transpose();
+    Ok(Wire {
+        tls: tls.map_err(|error| ClusterError::new(format!("no TLS: {error}")))?,
+        ..spec.wire.clone()
+    })
+}
+
+impl Runtime for KubernetesRuntime {
+    fn start<'a>(
+        &'a self,
+        spec: &'a StartSpec,
+    ) -> BoxFuture<'a, Result<Box<dyn Instance>, StartError>> {
+        Box::pin(async move {
+            let started = self.start_pod(spec).await;
+            let instance = started.map_err(|error| StartError::failed(&spec.label, error))?;
+            Ok(Box::new(instance) as Box<dyn Instance>)
+        })
+    }
+
+    fn enforcement(&self) -> Enforcement {
+        Enforcement::Kubernetes
+    }
+
+    fn traffic_path(&self) -> TrafficPath {
+        TrafficPath::PodAddress
+    }
+
+    fn sweep(&self) -> BoxFuture<'_, Result<Vec<String>, SweepError>> {
+        let swept = self.swept.lock();
+        let swept = std::mem::take(&mut *swept.unwrap_or_else(PoisonError::into_inner));
+        Box::pin(async move { Ok(swept) })
+    }
+}

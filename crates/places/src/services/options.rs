@@ -1,0 +1,68 @@
+//! Options of a backend: the program, and where it runs.
+
+use std::ffi::OsString;
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use bakeoff_model::database_url::DatabaseUrl;
+use bakeoff_model::suite::{Limits, ReplaySettings};
+
+/// The backend to start, and where.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BackendOptions {
+    /// Which backend.
+    pub kind: BackendKind,
+    /// The address to listen on: loopback for local contenders, the bridge's own address or
+    /// 0.0.0.0 for contenders in containers.
+    pub listen: IpAddr,
+    /// The port; `None` takes any free one.
+    pub port: Option<u16>,
+    /// Cores that it may use; empty = all.
+    pub cores: Vec<usize>,
+    /// Its limits; none by default, it must not be the bottleneck.
+    pub limits: Limits,
+    /// Folder of its data or recordings.
+    pub data: PathBuf,
+    /// Where its output goes.
+    pub log_path: PathBuf,
+}
+
+/// Which backend, with what only that one needs.
+#[derive(Debug, Clone, PartialEq)]
+pub enum BackendKind {
+    /// A real Elasticsearch.
+    Elasticsearch(Elasticsearch),
+    /// A real PostgreSQL.
+    Postgres,
+    /// A PostgreSQL that runs already.
+    PostgresServer(DatabaseUrl),
+    /// Recorded exchanges, served from memory.
+    Replay(ReplayProcess),
+}
+
+/// How the replay backend is started: our own binary, re-executed as
+/// `PROGRAM ARGS --recordings DIR --listen ADDRESS --delay DELAY --unknown FILE
+/// --count SOCKET [--gzip] [--queue N]`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReplayProcess {
+    /// The program.
+    pub program: PathBuf,
+    /// Its first arguments: the sub-command.
+    pub args: Vec<OsString>,
+    /// How it responds.
+    pub settings: ReplaySettings,
+}
+
+/// The options of Elasticsearch alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Elasticsearch {
+    /// Folder of its Maven module.
+    pub sources: PathBuf,
+    /// The cache in which it is built; see [`bakeoff_build::cache_dir`].
+    pub cache: PathBuf,
+    /// Size of its heap, MiB.
+    pub heap_mib: u32,
+    /// How long documents are fetched before contenders may; 25 s until it is really warm.
+    pub warm_up: Duration,
+}

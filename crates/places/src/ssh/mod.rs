@@ -1,0 +1,23 @@
+//! Other hosts, as `ssh` reaches them: this program is copied there, into a separate folder, and
+//! started there by a session whenever that needs it. It sends load, serves requests, and runs
+//! contenders as processes. What it made there is removed with the session, also where that is
+//! killed.
+
+mod address;
+mod connection;
+pub(crate) mod far;
+mod file_copy;
+mod host;
+mod instance;
+pub(crate) mod load_host;
+pub(crate) mod place;
+mod remote_client;
+mod remote_protocol;
+mod remote_server;
+mod runtime;
+
+pub use crate::ssh::address::SshAddress;
+pub(crate) use crate::ssh::connection::{Held, READY, host_and_port};
+pub use crate::ssh::host::{FarClock, SshHost};
+pub use crate::ssh::remote_server::serve;
+pub use crate::ssh::runtime::SshRuntime;

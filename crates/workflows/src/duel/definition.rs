@@ -1,0 +1,318 @@
+//! The sides of a duel, and what can be seen of them before anything is started.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use bakeoff_base::hint::hinted;
+use bakeoff_grpc::Schema;
+use bakeoff_model::check::{Check, Expect};
+use bakeoff_model::conditions::RuntimeKind;
+use bakeoff_model::dependency::Dependency;
+use bakeoff_model::json_path::JsonPath;
+use bakeoff_model::service_url::ServiceUrl;
+use bakeoff_model::suite::Limits;
+use bakeoff_model::volume::Volume;
+use bakeoff_places::far_hosts::FarHosts;
+use bakeoff_places::images::engine_is_elsewhere;
+use bakeoff_places::kubernetes::{ClusterSettings, DeploymentName};
+use bakeoff_places::this_host::free;
+use bakeoff_session::options::SessionOptions;
+
+/// Name of the suite, its profile and its benchmark.
+pub const NAME: &str = "duel";
+
+/// The port unless another is named.
+const PORT: u16 = 8080;
+
+/// Limits of services that are started, unless others are named: those of a small Pod.
+pub const USUAL_LIMITS: Limits = Limits {
+    cpus: Some(1.0),
+    memory_bytes: Some(512 << 20),
+};
+
+/// A duel.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Duel {
+    /// The services, at least two.
+    pub sides: Vec<DuelService>,
+    /// The requests to each of them, at least one; each has another name.
+    pub requests: Vec<DuelRequest>,
+    /// The messages of the requests, where they are calls of gRPC.
+    pub grpc: Option<Schema>,
+    /// Notes for the user about these before they are sent, a sentence each.
+    pub notes: Vec<String>,
+    /// Where they report metrics that they count themselves; absent: these are not read.
+    pub scrape: Option<String>,
+    /// Parts of the bodies of JSON responses that may differ.
+    pub ignored: Vec<JsonPath>,
+    /// Where those that are started listen; where a compose file says, or at 8080, when absent.
+    pub port: Option<u16>,
+    /// The path asked until the first valid response (200 or 404).
+    pub ready_path: String,
+    /// Environment of those that are started.
+    pub env: BTreeMap<String, String>,
+    /// The services that they depend on; none before the compose file is read.
+    pub dependencies: Vec<Dependency>,
+    /// Limits of those that are started.
+    pub limits: Limits,
+    /// Where commands are started.
+    pub workdir: PathBuf,
+    /// The cluster in which images run as Pods; they run in an engine of this host when absent.
+    pub cluster: Option<ClusterSettings>,
+    /// Other hosts on which parts run.
+    pub hosts: FarHosts,
+    /// The compose file; one of its usual names there when absent.
+    pub compose_file: Option<PathBuf>,
+    /// Connections of closed load.
+    pub connections: u32,
+    /// The load before each measured step.
+    pub warm_up: DuelWarmUp,
+    /// Length of the measured step.
+    pub duration: Duration,
+    /// Repetitions, each with fresh processes.
+    pub runs: DuelRuns,
+    /// The responses of the sides may differ.
+    pub may_differ: bool,
+    /// Whether one of the services is measured twice, as a control.
+    pub control: bool,
+    /// Response times are compared too, in open load at one rate for all.
+    pub latency: bool,
+}
+
+/// The load before a measured step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DuelWarmUp {
+    /// There is none.
+    Skipped,
+    /// A fixed time.
+    For(Duration),
+    /// Until every service is warm.
+    UntilWarm,
+}
+
+/// How many repetitions there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DuelRuns {
+    /// A fixed number.
+    Fixed(u32),
+    /// Up to the number that decides every pair, within this time.
+    Within(Duration),
+}
+
+/// One of the services of a duel.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DuelService {
+    /// Its name in reports.
+    pub name: String,
+    /// As the user wrote it.
+    pub text: String,
+    /// The service.
+    pub service: ServiceSource,
+    /// Where its command is started, instead of where those of all others are.
+    pub workdir: Option<PathBuf>,
+}
+
+/// Where a service comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ServiceSource {
+    /// A program and its arguments.
+    Command(Vec<String>),
+    /// An image with an entry point.
+    Image(ServiceImage),
+    /// A service of a compose file, by its name there.
+    Compose(String),
+    /// A copy of what a Deployment of a cluster runs.
+    Deployment(DeploymentName),
+    /// A service that runs already.
+    Url(ServiceUrl),
+}
+
+/// An image that is a service.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ServiceImage {
+    /// Its name, as engines know it.
+    pub reference: String,
+    /// Replaces its entry point; empty for its own.
+    pub entrypoint: Vec<String>,
+    /// Replace the arguments of its entry point; empty for its own.
+    pub arguments: Vec<String>,
+    /// Its own environment variables.
+    pub env: BTreeMap<String, String>,
+    /// Files and folders of this host that it can read.
+    pub volumes: Vec<Volume>,
+}
+
+/// A request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DuelRequest {
+    /// The name in reports and messages: `GET /path`.
+    pub name: String,
+    /// How often it is sent, relative to the others; at least 1.
+    pub weight: u32,
+    /// The method, upper case.
+    pub method: String,
+    /// Path and query.
+    pub path: String,
+    /// Headers.
+    pub headers: Vec<(String, String)>,
+    /// The body.
+    pub body: String,
+}
+
+impl DuelRequest {
+    /// The request with what must come back.
+    pub(super) fn check(&self, expect: Expect) -> Check {
+        Check {
+            group: NAME.to_owned(),
+            name: self.name.clone(),
+            method: self.method.clone(),
+            path: self.path.clone(),
+            headers: self.headers.clone(),
+            body: self.body.clone(),
+            expect,
+        }
+    }
+}
+
+impl ServiceSource {
+    fn runtime(&self, in_cluster: bool) -> RuntimeKind {
+        match self {
+            Self::Command(_) => RuntimeKind::Process,
+            Self::Image(_) if in_cluster => RuntimeKind::Kubernetes,
+            Self::Image(_) | Self::Compose(_) => RuntimeKind::Docker,
+            Self::Deployment(_) => RuntimeKind::Kubernetes,
+            Self::Url(_) => RuntimeKind::External,
+        }
+    }
+
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Command(_) => "a command",
+            Self::Image(_) => "an image",
+            Self::Compose(_) => "a service of a compose file",
+            Self::Deployment(_) => "a Deployment",
+            Self::Url(_) => "a URL",
+        }
+    }
+}
+
+/// More requests than this are counted in words.
+const NAMED_MAX: usize = 3;
+
+impl Duel {
+    /// Returns the requests in words: `GET /a`, `GET /a, POST /b and 4 more`.
+    #[must_use]
+    pub fn asked(&self) -> String {
+        let names = self.requests.iter().map(|request| request.name.as_str());
+        let shown: Vec<&str> = names.take(NAMED_MAX).collect();
+        match self.requests.len() - shown.len() {
+            0 => shown.join(", "),
+            more => format!("{} and {more} more", shown.join(", ")),
+        }
+    }
+
+    /// Returns the options of sessions of its suite.
+    #[must_use]
+    pub fn options(&self) -> SessionOptions {
+        SessionOptions {
+            cluster: self.cluster.clone().unwrap_or_default(),
+            hosts: self.hosts.clone(),
+            ..SessionOptions::default()
+        }
+    }
+
+    /// Where those that are started listen.
+    pub(super) fn port(&self) -> u16 {
+        self.port.unwrap_or(PORT)
+    }
+
+    /// Returns the runtime of all sides.
+    ///
+    /// # Errors
+    /// They are of different kinds, so that they would not have the same conditions.
+    pub fn runtime(&self) -> anyhow::Result<RuntimeKind> {
+        let first = &self.sides[0];
+        let runtime_of = |side: &DuelService| side.service.runtime(self.cluster.is_some());
+        let runtime = runtime_of(first);
+        let other = self.sides.iter().find(|side| runtime_of(side) != runtime);
+        let Some(other) = other else {
+            if self.cluster.is_some() && runtime != RuntimeKind::Kubernetes {
+                let (name, kind) = (&first.name, first.service.kind());
+                return Err(hinted(
+                    format_args!("{name} is {kind}, which no cluster runs"),
+                    "name images (NAME=image:IMAGE) or Deployments \
+                     (NAME=deployment:NAMESPACE/NAME)",
+                ));
+            }
+            return Ok(runtime);
+        };
+        let (one, two) = (first.service.kind(), other.service.kind());
+        Err(hinted(
+            format_args!("{} is {one} and {} is {two}", first.name, other.name),
+            "under different conditions no comparison is fair; make all of them commands, images \
+             (NAME=image:IMAGE), Deployments with images, or URLs (NAME=url:URL)",
+        ))
+    }
+
+    /// Returns the runtime of all sides, and checks whether they go together.
+    ///
+    /// # Errors
+    /// Two have one name, or they are of different kinds, or cannot have these limits.
+    pub fn validate(&self) -> anyhow::Result<RuntimeKind> {
+        let mut names = BTreeSet::new();
+        if let Some(second) = self.sides.iter().find(|side| !names.insert(&side.name)) {
+            let name = &second.name;
+            return Err(hinted(
+                format_args!("two services are called {name}"),
+                format_args!("give one of them another name: {name}-2={}", second.text),
+            ));
+        }
+        let runtime = self.runtime()?;
+        if runtime == RuntimeKind::External {
+            let limited = self.limits != Limits::default();
+            if limited || !self.env.is_empty() {
+                return Err(hinted(
+                    "services that run already cannot be given limits or an environment",
+                    "leave --cpus, --memory and --env out, or name commands instead of URLs",
+                ));
+            }
+        }
+        Ok(runtime)
+    }
+
+    /// Validates the definition, and checks that the port is free where it must be.
+    pub(super) fn check(&self) -> anyhow::Result<RuntimeKind> {
+        let runtime = self.validate()?;
+        self.hosts.check(runtime, engine_is_elsewhere())?;
+        if runtime == RuntimeKind::Process && self.hosts.contender.is_none() {
+            free(
+                NAME,
+                self.port(),
+                "end what listens there, or name another port with --port; the services must \
+                 listen on it, one after the other, and find it in PORT",
+            )?;
+        }
+        Ok(runtime)
+    }
+}
+
+/// Returns the port of all sides so far, of which `name` is one that listens on `own`.
+///
+/// # Errors
+/// Another one listens on another port.
+pub(super) fn common_port(
+    name: &str,
+    own: Option<u16>,
+    of_others: Option<u16>,
+) -> anyhow::Result<Option<u16>> {
+    if let (Some(own), Some(other)) = (own, of_others)
+        && own != other
+    {
+        return Err(hinted(
+            format_args!("{name} listens on port {own}, another one on {other}"),
+            "all must listen on one port; --port names it, where they find it in PORT",
+        ));
+    }
+    Ok(of_others.or(own))
+}

@@ -1,0 +1,27 @@
+//! The entry point: starts or resumes a session, or all rounds of a suite.
+
+use crate::rounds;
+use bakeoff_session::event::{self, Event};
+use bakeoff_session::opening::{self, SessionRequest};
+use bakeoff_session::session::{self, Audience, SessionOutcome};
+
+/// Starts or resumes a session, or several rounds.
+///
+/// # Errors
+/// The session cannot be made at all; failed runs are not an error.
+pub async fn run(
+    order: &SessionRequest,
+    audience: &mut Audience<'_>,
+) -> anyhow::Result<SessionOutcome> {
+    audience.watcher.observe(&Event::StreamBegan {
+        format: event::FORMAT,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    })?;
+    if rounds::are_wanted(order)? {
+        return rounds::run_all(order, audience).await;
+    }
+    let open = opening::open(order).await?;
+    let top = open.folder.clone();
+    let session = session::carry_out(&top, open, &[], audience).await?;
+    Ok(session.ended)
+}

@@ -1,0 +1,368 @@
+//! A first suite: from a commented template, after another suite's example, or from a description
+//! or a recording of a service.
+
+pub mod like;
+
+use std::path::Path;
+use std::slice::from_ref;
+use std::time::Duration;
+
+use anyhow::{Context as _, anyhow, bail};
+use bakeoff_base::hint::hinted;
+use bakeoff_import::{Described, Operation, RequestSource};
+use bakeoff_model::dependency::Dependency;
+use bakeoff_model::service_url::ServiceUrl;
+use bakeoff_places::http;
+use bakeoff_session::store::suite_folder;
+use serde_json::{Map, Value, json};
+
+use crate::duel::{
+    DuelService, ServiceSource, compose, contender_file, dependency_table, near, toml_text,
+};
+
+const SUITE: &str = include_str!("template/suite.toml");
+const CONTENDER: &str = include_str!("template/contender.toml");
+const SERVER: &str = include_str!("template/server.py");
+
+/// The method that is not written down.
+const GET: &str = "GET";
+/// How long a description may take to come.
+const FETCH_LIMIT: Duration = Duration::from_secs(15);
+
+/// The two services of the template: name and mode, and what they are.
+const EXAMPLES: [(&str, &str); 2] = [
+    (
+        "threads",
+        "Python's http.server, a thread for each connection",
+    ),
+    (
+        "asyncio",
+        "Python's asyncio, one thread for all connections",
+    ),
+];
+
+/// The parts of a suite.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Init {
+    /// The services; the examples of the template without any.
+    pub sides: Vec<DuelService>,
+    /// The services that they depend on.
+    pub dependencies: Vec<Dependency>,
+    /// Where the rest comes from.
+    pub origin: Origin,
+    /// The port on which all of them listen.
+    pub port: u16,
+    /// The path asked until the first valid response (200 or 404).
+    pub ready_path: String,
+}
+
+/// The origin of a suite.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Origin {
+    /// A request that the examples respond to.
+    Template,
+    /// A description or a recording.
+    Described(Described),
+    /// The suite `locations`.
+    Locations,
+}
+
+impl Init {
+    /// Looks the services of a compose file up: the one that is named, or the one in this folder.
+    /// `port` is the one that the user names.
+    ///
+    /// # Errors
+    /// There is no such file or service, a service needs what it is not given, or an image cannot
+    /// be built.
+    pub async fn with_composed(
+        self,
+        file: Option<&Path>,
+        port: Option<u16>,
+    ) -> anyhow::Result<Self> {
+        let is_deployed =
+            |side: &&DuelService| matches!(side.service, ServiceSource::Deployment(_));
+        if let Some(side) = self.sides.iter().find(is_deployed) {
+            return Err(hinted(
+                format_args!("{} is a Deployment, which only `duel` can read", side.name),
+                "`bakeoff duel ... --save SUITE` keeps the suite of its copies",
+            ));
+        }
+        let workdir = std::env::current_dir().context("this folder is gone")?;
+        let found = compose::look_up(&self.sides, file, &workdir, port).await?;
+        Ok(Self {
+            sides: found.sides,
+            dependencies: found.dependencies,
+            port: found.port.unwrap_or(self.port),
+            ..self
+        })
+    }
+}
+
+/// Writes the files of a suite into a folder that has none, and reads them as any suite is read.
+///
+/// # Errors
+/// The folder holds a suite already, cannot be written, or there is nothing to ask.
+pub fn write(init: &Init, folder: &Path) -> anyhow::Result<()> {
+    if folder.join("suite.toml").exists() {
+        return Err(hinted(
+            format_args!("{}: holds a suite already", folder.display()),
+            "name another folder",
+        ));
+    }
+    let workdir = std::env::current_dir().context("this folder is gone")?;
+    let (sides, dependencies) = near(folder, &workdir, &init.sides, &init.dependencies);
+    let init = &Init {
+        sides,
+        dependencies,
+        ..init.clone()
+    };
+    let files = match &init.origin {
+        Origin::Template => template_files(init, folder),
+        Origin::Described(described) => described_files(init, described, folder, &workdir)?,
+        Origin::Locations => like::files(folder, &init.sides, &workdir),
+    };
+    suite_folder::write(folder, &files)?;
+    suite_folder::read(folder).map(drop)
+}
+
+/// The services of the template, and the one thing that they are asked.
+fn template_files(init: &Init, folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let hello = Operation {
+        name: "GET /hello".to_owned(),
+        method: GET.to_owned(),
+        path: "/hello".to_owned(),
+        weight: 1,
+        statuses: vec![200],
+        is_json: true,
+        keys: vec!["message".to_owned()],
+        ..Operation::default()
+    };
+    let analysis = "Two ways to serve connections in Python. Replace them by services of your own.";
+    let asked = from_ref(&hello);
+    let mut files = vec![
+        suite_file(
+            init,
+            asked,
+            folder,
+            [analysis, "Every request, equally often."],
+        ),
+        checks_file(asked, ""),
+    ];
+    for (name, describe) in EXAMPLES {
+        let text = CONTENDER
+            .replace("@NAME@", name)
+            .replace("@MODE@", name)
+            .replace("@DESCRIBE@", describe);
+        files.push((
+            format!("contenders/{name}/contender.toml"),
+            text.into_bytes(),
+        ));
+        files.push((format!("contenders/{name}/server.py"), SERVER.into()));
+    }
+    files
+}
+
+/// The user's services, and the requests that are known for them.
+fn described_files(
+    init: &Init,
+    described: &Described,
+    folder: &Path,
+    workdir: &Path,
+) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
+    let (noun, asked) = (described.source.noun(), &described.operations);
+    let (texts, hint) = match described.source {
+        RequestSource::Description => (
+            [
+                "Requests by the examples of the service's own description, all equally often.",
+                "Every request, equally often.",
+            ],
+            "give its parameters examples",
+        ),
+        RequestSource::Recording => (
+            [
+                "Requests of recorded traffic, as often as they were recorded.",
+                "Every recorded request, as often as it was recorded.",
+            ],
+            "record requests to the service itself, and responses without errors",
+        ),
+        RequestSource::Requests => (
+            [
+                "Requests of a file, all equally often.",
+                "Every request, equally often.",
+            ],
+            "write `GET /path` into it",
+        ),
+    };
+    if asked.is_empty() {
+        let list = described.left_out.join("\n  ");
+        return Err(hinted(
+            format_args!("no request can be made of the {noun}:\n  {list}"),
+            hint,
+        ));
+    }
+    let mut files = vec![
+        suite_file(init, asked, folder, texts),
+        checks_file(asked, &remarks(described)),
+    ];
+    for side in &init.sides {
+        let path = format!("contenders/{}/contender.toml", side.name);
+        files.push((path, contender_file(side, workdir).into_bytes()));
+    }
+    Ok(files)
+}
+
+/// Fetches the text of a running service at a URL.
+///
+/// # Errors
+/// The response is not status 200 with a text.
+pub async fn fetch(url: &ServiceUrl) -> anyhow::Result<String> {
+    let mut addresses = tokio::net::lookup_host((url.name(), url.port()))
+        .await
+        .with_context(|| format!("{url}: no such host"))?;
+    let address = addresses
+        .next()
+        .with_context(|| format!("{url}: no such host"))?;
+    let headers = [("host".to_owned(), url.host().to_owned())];
+    let answer = http::ask(address, "GET", url.prefix(), &headers, b"", FETCH_LIMIT)
+        .await
+        .map_err(|error| anyhow!("{url}: {error}"))?;
+    if answer.status != 200 {
+        bail!("{url}: the response has status {}", answer.status);
+    }
+    String::from_utf8(answer.body).with_context(|| format!("{url}: no text"))
+}
+
+/// The suite's own file; `texts` are its analysis and what its benchmark is.
+fn suite_file(
+    init: &Init,
+    asked: &[Operation],
+    folder: &Path,
+    texts: [&str; 2],
+) -> (String, Vec<u8>) {
+    let [analysis, describe] = texts;
+    let is_titled = matches!(&init.origin, Origin::Described(described)
+        if described.source == RequestSource::Requests);
+    let requests: Vec<Value> = asked
+        .iter()
+        .map(|operation| benchmark_request(operation, is_titled))
+        .collect();
+    let mut tables = Map::new();
+    if !init.dependencies.is_empty() {
+        let dependencies = init.dependencies.iter().map(dependency_table);
+        tables.insert("dependency".to_owned(), dependencies.collect());
+    }
+    let benchmark = json!([{ "name": "all", "describe": describe, "request": requests }]);
+    tables.insert("benchmark".to_owned(), benchmark);
+    let benchmark = toml_text(&Value::Object(tables));
+    let text = SUITE
+        .replace("@FOLDER@", &title(folder))
+        .replace("@NAME@", &suite_name(folder))
+        .replace("@ANALYSIS@", analysis)
+        .replace("@PORT@", &init.port.to_string())
+        .replace("@READY@", &init.ready_path)
+        .replace("@BENCHMARK@", benchmark.trim_end());
+    ("suite.toml".to_owned(), text.into_bytes())
+}
+
+/// The folder as it is called in comments.
+fn title(folder: &Path) -> String {
+    let name = folder.file_name().unwrap_or_default();
+    name.to_string_lossy().into_owned()
+}
+
+/// The folder's name with what a name may not have replaced.
+fn suite_name(folder: &Path) -> String {
+    let name: String = title(folder)
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
+        .collect();
+    match name.trim_matches('-') {
+        "" => "services".to_owned(),
+        name => name.to_lowercase(),
+    }
+}
+
+/// A request with its share and the name that reports call it, where the path alone is not enough
+/// or the source gives it a title.
+fn benchmark_request(operation: &Operation, is_titled: bool) -> Value {
+    let mut table = request(operation);
+    if operation.weight != 1 {
+        table["weight"] = json!(operation.weight);
+    }
+    let usual = format!("{} {}", operation.method, operation.path);
+    if is_titled && operation.name != usual || operation.name.ends_with(')') {
+        table["name"] = json!(operation.name);
+    }
+    table
+}
+
+fn request(operation: &Operation) -> Value {
+    let mut table = Map::new();
+    if operation.method != GET {
+        table.insert("method".to_owned(), json!(operation.method));
+    }
+    table.insert("path".to_owned(), json!(operation.path));
+    if !operation.body.is_empty() {
+        table.insert("body".to_owned(), json!(operation.body));
+    }
+    if !operation.headers.is_empty() {
+        table.insert("headers".to_owned(), json!(operation.headers));
+    }
+    table.insert("expect".to_owned(), expectation(operation));
+    Value::Object(table)
+}
+
+fn expectation(operation: &Operation) -> Value {
+    let mut expect = Map::new();
+    if !operation.statuses.is_empty() {
+        expect.insert("status".to_owned(), json!(operation.statuses));
+    }
+    if operation.is_json {
+        expect.insert("json".to_owned(), json!(true));
+    }
+    if !operation.keys.is_empty() {
+        let paths = operation
+            .keys
+            .iter()
+            .map(|key| format!("$[{}]", json!(key)));
+        expect.insert("has".to_owned(), json!(paths.collect::<Vec<_>>()));
+    }
+    Value::Object(expect)
+}
+
+/// The notes about requests that were taken, and the list of those that were not.
+fn remarks(described: &Described) -> String {
+    let notes = described.notes.iter().map(|note| format!("# - {note}\n"));
+    let notes: String = notes.collect();
+    let left_out = described
+        .left_out
+        .iter()
+        .map(|line| format!("#   {line}\n"));
+    let left_out: String = left_out.collect();
+    match left_out.as_str() {
+        "" => notes,
+        list => format!(
+            "{notes}# Left out of the {}:\n{list}",
+            described.source.noun()
+        ),
+    }
+}
+
+fn checks_file(asked: &[Operation], remarks: &str) -> (String, Vec<u8>) {
+    let checks: Vec<Value> = asked
+        .iter()
+        .map(|operation| {
+            let mut check = request(operation);
+            check["group"] = json!(operation.method.to_lowercase());
+            check["name"] = json!(operation.name);
+            check
+        })
+        .collect();
+    let text = format!(
+        "# The responses that every contender must give. One that fails a check is neither loaded\n\
+         # nor ranked.\n\
+         {remarks}\n{}",
+        toml_text(&json!({ "check": checks }))
+    );
+    ("checks/all.toml".to_owned(), text.into_bytes())
+}
