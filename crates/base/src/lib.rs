@@ -1,7 +1,7 @@
-//! Small things that several crates need and that must be the same everywhere: conversion of
+//! Small functions that several crates need and that must be the same everywhere: conversion of
 //! numbers and their text, seeded random numbers, the order of names, percent-encoding, problems,
-//! counted nouns. It knows nothing of suites, records or HTTP, so `stats` and `load` can use it as
-//! well as `model`.
+//! counted nouns. The crate knows nothing of suites, records or HTTP, so `stats` and `load` can use
+//! it as well as `model`.
 
 pub mod hint;
 pub mod natural;

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 /// Compares names as people sort them: runs of digits by their value, so `actix-9` < `actix-10`.
-/// Names that differ in leading zeros only go by their text, so the order is total.
+/// Names that differ only in leading zeros are compared as text, so the order is total.
 #[must_use]
 pub fn compare(left: &str, right: &str) -> Ordering {
     let (mut rest_left, mut rest_right) = (left, right);

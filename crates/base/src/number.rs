@@ -1,7 +1,7 @@
 //! Whole numbers as floating point, and numbers as text for messages.
 
-/// A count or a time as a double. Exact up to 2^53 (104 days in nanoseconds), which is more than
-/// anything that a run counts or times.
+/// Returns a count or a time as a double. Exact up to 2^53 (104 days in nanoseconds), which is more
+/// than any run counts or measures.
 #[must_use]
 #[inline]
 #[expect(
@@ -12,14 +12,15 @@ pub const fn as_f64(count: u64) -> f64 {
     count as f64
 }
 
-/// A length as a double, see [`as_f64`].
+/// Returns a length as a double, see [`as_f64`].
 #[must_use]
 #[inline]
 pub const fn length_as_f64(length: usize) -> f64 {
     as_f64(length as u64)
 }
 
-/// Three significant digits, whole numbers in full: `10950`, `174`, `43.7`, `2.01`, `0.00190`.
+/// Formats a number with three significant digits, whole numbers in full: `10950`, `174`, `43.7`,
+/// `2.01`, `0.00190`.
 #[must_use]
 pub fn significant(value: f64) -> String {
     let size = value.abs();
@@ -48,7 +49,7 @@ pub fn significant(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-/// The number, or an en dash where there is none.
+/// Formats the number, or an en dash if there is none.
 #[must_use]
 pub fn significant_or_dash(value: Option<f64>) -> String {
     value.map_or_else(|| "–".to_owned(), significant)

@@ -4,10 +4,10 @@ use percent_encoding::{
     AsciiSet, CONTROLS, NON_ALPHANUMERIC, percent_decode_str, percent_encode, utf8_percent_encode,
 };
 
-/// Characters that must not stand in a request line. A percent sign may: it starts an encoding.
+/// Characters that are not allowed in a request line. A percent sign is: it starts an encoding.
 const NOT_IN_A_LINE: &AsciiSet = &CONTROLS.add(b' ');
 
-/// Characters that must not stand in a URI either.
+/// Characters that are not allowed in a URI either.
 const NOT_IN_A_URI: &AsciiSet = &NOT_IN_A_LINE
     .add(b'"')
     .add(b'<')
@@ -28,9 +28,9 @@ const NOT_PLAIN: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'*')
     .remove(b',');
 
-/// Path and query as people write them, made fit for a request line: `query=křemže` becomes what a
-/// browser would send, and what is encoded already stays. All that a request line can carry is left
-/// alone: `${name}` is a variable, and quotes are the service's business.
+/// Converts path and query as people write them for a request line: `query=křemže` becomes what a
+/// browser would send, and encoded characters stay. Everything that a request line can contain is
+/// left alone: `${name}` is a variable, and quotes are up to the service.
 #[must_use]
 pub fn request_target(path_and_query: &str) -> String {
     utf8_percent_encode(path_and_query, NOT_IN_A_LINE).to_string()
@@ -42,21 +42,21 @@ pub fn uri(path_and_query: &str) -> String {
     utf8_percent_encode(path_and_query, NOT_IN_A_URI).to_string()
 }
 
-/// A value as a part of a path or a query.
+/// Encodes a value as a part of a path or a query.
 #[must_use]
 pub fn component(text: &str) -> String {
     utf8_percent_encode(text, NOT_PLAIN).to_string()
 }
 
-/// The text that a part of a URI stands for; `None` where it is not UTF-8.
+/// Decodes a part of a URI; `None` if it is not UTF-8.
 #[must_use]
 pub fn decoded(part: &str) -> Option<String> {
     let text = percent_decode_str(part).decode_utf8().ok()?;
     Some(text.into_owned())
 }
 
-/// One spelling for all spellings of one text: decoded, then encoded but for letters, digits and
-/// `-._~*,`.
+/// Returns the same spelling for all spellings of a text: decoded, then encoded except for letters,
+/// digits and `-._~*,`.
 #[must_use]
 pub fn normal(text: &str) -> String {
     let bytes: Vec<u8> = percent_decode_str(text).collect();

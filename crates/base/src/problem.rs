@@ -1,11 +1,11 @@
 //! The error type for messages to users. An error that a caller branches on has a separate type,
-//! and becomes one of these where no caller branches on it any more.
+//! and is converted once no caller branches on it any more.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// An error as it is shown: the event, the remedies, and what shows it.
+/// An error as it is shown: the event, the remedies, and the evidence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Problem {
     message: String,
@@ -14,7 +14,7 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// A problem without hints and evidence; the message is a lower-case fragment.
+    /// Returns a problem without hints and evidence; the message is a lower-case fragment.
     pub fn new(message: impl fmt::Display) -> Self {
         Self {
             message: message.to_string(),
@@ -67,7 +67,7 @@ impl Problem {
         &self.hints
     }
 
-    /// Returns what shows it; may be empty.
+    /// Returns the evidence; may be empty.
     #[must_use]
     pub fn evidence(&self) -> &str {
         &self.evidence

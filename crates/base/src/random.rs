@@ -17,21 +17,21 @@ pub struct Random {
 }
 
 impl Random {
-    /// A generator at the start of the sequence that belongs to `seed`.
+    /// Returns a generator at the start of the sequence of `seed`.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self { state: seed }
     }
 
-    /// The next 64 random bits.
+    /// Returns the next 64 random bits.
     #[inline]
     pub fn bits(&mut self) -> u64 {
         self.state = self.state.wrapping_add(STEP);
         mixed(self.state)
     }
 
-    /// A number in `0..bound`, all equally likely; 0 when `bound` is 0. Draws that would favour
-    /// small numbers are thrown away (Lemire, "Fast Random Integer Generation in an Interval",
+    /// Returns a number in `0..bound`, all equally likely; 0 if `bound` is 0. Draws that would
+    /// favour small numbers are discarded (Lemire, "Fast Random Integer Generation in an Interval",
     /// TOMACS 2019).
     pub fn below(&mut self, bound: usize) -> usize {
         let bound = bound as u64;
@@ -50,25 +50,26 @@ impl Random {
         }
     }
 
-    /// A number in `[0, 1)` with 53 random bits.
+    /// Returns a number in `[0, 1)` with 53 random bits.
     #[inline]
     pub fn unit(&mut self) -> f64 {
         as_f64(self.bits() >> 11) / as_f64(1 << 53)
     }
 
-    /// A sample of the exponential distribution with mean 1.
+    /// Returns a sample of the exponential distribution with mean 1.
     #[inline]
     pub fn exponential(&mut self) -> f64 {
         -self.above_zero().ln()
     }
 
-    /// A sample of the normal distribution with mean 0 and deviation 1 (Box and Muller 1958).
+    /// Returns a sample of the normal distribution with mean 0 and deviation 1 (Box and Muller
+    /// 1958).
     pub fn normal(&mut self) -> f64 {
         let radius = (2.0 * self.exponential()).sqrt();
         radius * (std::f64::consts::TAU * self.unit()).cos()
     }
 
-    /// A number in `(0, 1]` with 53 random bits: its logarithm is finite.
+    /// Returns a number in `(0, 1]` with 53 random bits: its logarithm is finite.
     #[inline]
     fn above_zero(&mut self) -> f64 {
         as_f64((self.bits() >> 11) + 1) / as_f64(1 << 53)
@@ -83,14 +84,14 @@ impl Random {
     }
 }
 
-/// The same generator for several threads, which take their numbers from one sequence.
+/// A generator shared by several threads, which take their numbers from one sequence.
 #[derive(Debug)]
 pub struct SharedRandom {
     state: AtomicU64,
 }
 
 impl SharedRandom {
-    /// A generator at the start of the sequence that belongs to `seed`.
+    /// Returns a generator at the start of the sequence of `seed`.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self {
@@ -98,7 +99,7 @@ impl SharedRandom {
         }
     }
 
-    /// The next 64 random bits.
+    /// Returns the next 64 random bits.
     pub fn bits(&self) -> u64 {
         mixed(
             self.state
@@ -107,7 +108,7 @@ impl SharedRandom {
         )
     }
 
-    /// A separate generator, whose sequence starts at the next number of this one.
+    /// Returns a separate generator, whose sequence starts at the next number of this one.
     #[must_use]
     pub fn split(&self) -> Random {
         Random::new(self.bits())

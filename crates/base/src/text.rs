@@ -1,12 +1,12 @@
 //! Words that depend on numbers.
 
-/// A count with its noun: `1 thread`, `2 threads`, `0 threads`. For nouns that take an `s`.
+/// Returns a count with its noun: `1 thread`, `2 threads`, `0 threads`. For nouns that take an `s`.
 #[must_use]
 pub fn counted(count: u64, noun: &str) -> String {
     format!("{count} {noun}{}", plural(count))
 }
 
-/// The ending of a noun after this count: nothing after 1, else `s`.
+/// Returns the ending of a noun after this count: nothing after 1, else `s`.
 #[must_use]
 pub const fn plural(count: u64) -> &'static str {
     if count == 1 { "" } else { "s" }

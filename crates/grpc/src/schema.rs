@@ -30,9 +30,9 @@ impl PartialEq for Schema {
 }
 
 impl Schema {
-    /// Reads files of Protocol Buffers: `.proto` sources, whose imports are looked for in their own
-    /// folder and those above it, or sets of descriptors as `protoc --descriptor_set_out
-    /// --include_imports` writes them.
+    /// Reads Protocol Buffers files: `.proto` sources, whose imports are resolved in their own
+    /// folder and those above it, or descriptor sets written by `protoc --descriptor_set_out
+    /// --include_imports`.
     ///
     /// # Errors
     /// A file cannot be read or compiled, or two of them contradict each other.
@@ -55,7 +55,7 @@ impl Schema {
     /// Reads a set of descriptors (`google.protobuf.FileDescriptorSet`).
     ///
     /// # Errors
-    /// The bytes are none, or a file is missing in it.
+    /// The bytes are not a descriptor set, or a file is missing in it.
     pub fn from_descriptors(descriptors: &[u8]) -> Result<Self, Problem> {
         let mut schema = Self {
             pool: DescriptorPool::new(),
@@ -87,11 +87,11 @@ impl Schema {
         methods.map(|method| path_of(&method)).collect()
     }
 
-    /// Returns the body of a request to the method at `path`. `json` is its message; of a method
-    /// to which a stream is sent it is a list of messages. An empty text is an empty message.
+    /// Returns the body of a request to the method at `path`. `json` is its message, or a list of
+    /// messages if the method receives a stream. An empty text is an empty message.
     ///
     /// # Errors
-    /// There is no such method, or its message is another one.
+    /// There is no such method, or the message does not match its type.
     pub fn encode(&self, path: &str, json: &str) -> Result<Vec<u8>, Problem> {
         let method = self.method(path)?;
         let input = method.input();
@@ -111,11 +111,11 @@ impl Schema {
         Ok(body)
     }
 
-    /// Returns the message in the body of a response of the method at `path`; of a method that
-    /// sends a stream, the list of its messages.
+    /// Returns the message in the body of a response of the method at `path`, or the list of its
+    /// messages if the method sends a stream.
     ///
     /// # Errors
-    /// There is no such method, or the body is not a response of it.
+    /// There is no such method, or the body is not one of its responses.
     pub fn decode(&self, path: &str, body: &[u8]) -> Result<Value, Problem> {
         let method = self.method(path)?;
         let messages = frames::read(body)?;
@@ -140,7 +140,7 @@ impl Schema {
     /// Returns the response to a call with its message as JSON; a failed call has none.
     ///
     /// # Errors
-    /// There is no such method, or the body is not a response of it.
+    /// There is no such method, or the body is not one of its responses.
     pub fn decoded(
         &self,
         path: &str,
@@ -178,12 +178,12 @@ impl Schema {
     }
 }
 
-/// The path of a method in requests.
+/// Returns the path of a method in requests.
 fn path_of(method: &MethodDescriptor) -> String {
     format!("/{}/{}", method.parent_service().full_name(), method.name())
 }
 
-/// A message as JSON, with the fields that have their default values.
+/// Converts a message to JSON, including the fields that have their default values.
 fn json(output: &MessageDescriptor, message: &[u8]) -> Result<Value, Problem> {
     let name = output.full_name();
     let message = DynamicMessage::decode(output.clone(), message)
@@ -196,7 +196,7 @@ fn json(output: &MessageDescriptor, message: &[u8]) -> Result<Value, Problem> {
     Ok(value)
 }
 
-/// Compiles a source file with all that it imports.
+/// Compiles a source file with its imports.
 fn compiled(file: &Path) -> Result<Vec<u8>, Problem> {
     let file = file.canonicalize().map_err(Problem::new)?;
     let text = fs::read_to_string(&file).map_err(Problem::new)?;
@@ -211,7 +211,8 @@ fn compiled(file: &Path) -> Result<Vec<u8>, Problem> {
         );
     }
     let mut found = None;
-    // Imports are relative to a root that no file names: the nearest folder for which all resolve.
+    // Imports are relative to a root that no file names: the nearest folder for which all of them
+    // resolve.
     for folder in file.ancestors().skip(1) {
         let compiled = compiled_in(folder, &file);
         match (compiled, &found) {
@@ -283,7 +284,7 @@ message Price { double amount = 1; string currency_code = 2; }
         assert_eq!(body.unwrap(), b"\0\0\0\0\x07\x0a\x03tea\x10\x03");
         let items = r#"[{"id": "7", "price": {"amount": 1.5, "currencyCode": "CZK"}}, {}]"#;
         let body = schema.encode("/shop.v1.Shop/Add", items).unwrap();
-        // What is sent there has the type of what is received here.
+        // The type sent there is the one received here.
         let item = json!({"id": "7", "price": {"amount": 1.5, "currencyCode": "CZK"}, "tags": []});
         let empty = json!({"id": "0", "price": null, "tags": []});
         let found = schema.decode("/shop.v1.Shop/Watch", &body).unwrap();

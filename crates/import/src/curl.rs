@@ -1,4 +1,5 @@
-//! A request out of a command line of curl, as browsers copy it and documentation shows it. Pure.
+//! Converts a curl command line, as browsers copy it and documentation shows it, to a request.
+//! Pure.
 
 use bakeoff_base::problem::Problem;
 use url::Url;
@@ -6,7 +7,7 @@ use url::Url;
 use crate::har::is_of_the_request;
 use crate::requests::Operation;
 
-/// Options that say how curl itself behaves, and not what is sent.
+/// Options that affect curl itself, but not what is sent.
 const WITHOUT_EFFECT: [&str; 17] = [
     "--compressed",
     "--fail",
@@ -37,7 +38,7 @@ const VALUE_WITHOUT_EFFECT: [&str; 6] = [
     "--write-out",
 ];
 
-/// Short options and what they are called in full; those after the bar take a value.
+/// Short options and their long names; those after the bar take a value.
 const SHORT: [(char, &str); 19] = [
     ('f', "--fail"),
     ('g', "--globoff"),
@@ -60,7 +61,7 @@ const SHORT: [(char, &str); 19] = [
     ('X', "--request"),
 ];
 
-/// Options that take a value and mean something.
+/// Options that take a value and affect the request.
 const WITH_VALUE: [&str; 10] = [
     "--cookie",
     "--data",
@@ -86,11 +87,11 @@ struct Command {
     headers: Vec<(String, String)>,
 }
 
-/// Reads a command line. The host of its URL is left out, as are headers of the connection and of
+/// Reads a command line. The host of its URL is omitted, as are headers of the connection and of
 /// curl itself.
 ///
 /// # Errors
-/// Says which option cannot be taken, or that this is not a command line.
+/// Says which option is not supported, or that this is not a command line.
 pub fn read(text: &str) -> Result<Operation, Problem> {
     // A shell continues the line after a backslash.
     let line = text.replace("\\\r\n", " ").replace("\\\n", " ");
@@ -114,7 +115,7 @@ pub fn read(text: &str) -> Result<Operation, Problem> {
                 rest = &rest[letter.len_utf8()..];
                 let known = SHORT.iter().find(|(short, _)| *short == letter);
                 let (_, name) = known.ok_or_else(|| refused(&format!("-{letter}")))?;
-                // The value of a short option may stand right behind it.
+                // The value of a short option may follow it directly.
                 let mut taken = false;
                 command.option(name, || {
                     taken = true;
@@ -167,7 +168,7 @@ impl Command {
                 let (header, value) = value
                     .split_once(':')
                     .ok_or_else(|| format!("no colon in the header {value:?}"))?;
-                // Without a value it takes a header of curl's own away.
+                // Without a value it removes a header of curl's own.
                 if !value.trim().is_empty() {
                     self.header(header.trim(), value.trim());
                 }
@@ -214,7 +215,7 @@ impl Command {
         }
     }
 
-    /// Sets a header that is not there.
+    /// Sets a header unless it is already set.
     fn default_header(&mut self, name: &str, value: &str) {
         if !self.headers.iter().any(|(other, _)| other == name) {
             self.header(name, value);
@@ -255,7 +256,7 @@ impl Command {
     }
 }
 
-/// `name=value` with the value escaped, as curl does it.
+/// Returns `name=value` with the value escaped, as curl does it.
 fn encoded(value: &str) -> Result<String, Problem> {
     let escape =
         |text: &str| -> String { url::form_urlencoded::byte_serialize(text.as_bytes()).collect() };
@@ -269,7 +270,7 @@ fn encoded(value: &str) -> Result<String, Problem> {
     })
 }
 
-/// Path and query of a URL, which may lack its scheme as curl allows.
+/// Returns path and query of a URL, which may lack its scheme as curl allows.
 pub(crate) fn path(url: &str) -> Result<String, Problem> {
     let before_query = url.split(['?', '#']).next().unwrap_or_default();
     let whole = match (url.starts_with('/'), before_query.contains("://")) {

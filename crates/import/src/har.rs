@@ -1,7 +1,7 @@
-//! Requests out of recorded traffic: HAR 1.2, as browsers and proxies save it. Pure.
+//! Converts recorded traffic to requests: HAR 1.2, as browsers and proxies save it. Pure.
 //!
-//! Only what a suite needs is read, and of that as little as possible is required: what programs
-//! write differs from the specification in many ways.
+//! Only what a suite needs is read, and as little as possible is required, because programs deviate
+//! from the specification in many ways.
 
 mod file;
 
@@ -22,7 +22,7 @@ const NOT_MODIFIED: u16 = 304;
 const OK: u16 = 200;
 
 /// Headers that belong to a connection, to a browser or to its cache. `accept-encoding` is one of
-/// them: of a compressed body no check can look into.
+/// them: checks cannot look into a compressed body.
 const NOT_OF_THE_REQUEST: [&str; 24] = [
     "accept-encoding",
     "cache-control",
@@ -67,13 +67,13 @@ const SECRET: [&str; 14] = [
     "token",
     "xsrf",
 ];
-/// Names of credentials that are too short to be looked for inside of names.
+/// Names of credentials that are too short to be searched for within names.
 const SECRET_WHOLE: [&str; 5] = ["auth", "key", "sid", "sig", "x-auth"];
 
-/// The part of a recording that is taken.
+/// The selection of requests to take from a recording.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Choice {
-    /// The host whose requests are taken; absent: the one with the most requests.
+    /// The host whose requests are taken [default: the one with the most requests].
     pub host: Option<String>,
     /// Copy credentials, too.
     pub secrets: bool,
@@ -84,7 +84,7 @@ pub struct Choice {
 /// Reads a recording.
 ///
 /// # Errors
-/// It is none, or has no request to the host that is named.
+/// The text is not a recording, or has no request to the named host.
 pub fn read(text: &str, choice: &Choice) -> Result<Described, Problem> {
     // Some programs start their files with a byte order mark.
     let text = text.trim_start_matches('\u{feff}');
@@ -111,7 +111,7 @@ pub fn read(text: &str, choice: &Choice) -> Result<Described, Problem> {
     Ok(taken.described(&host, choice))
 }
 
-/// Why requests are left out, in the order in which that is said.
+/// Why requests are omitted, in the order of the notes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum SkipReason {
     Static,
@@ -126,11 +126,11 @@ struct LeftOut {
     /// The request, without its query: there may be credentials in it.
     request: String,
     why: SkipReason,
-    /// The content type, the host, the name of the parameter.
+    /// The content type, the host, or the name of the parameter.
     detail: String,
 }
 
-/// A request for something that a program made, with its response.
+/// A request for a dynamic resource, with its response.
 struct Exchange<'a> {
     entry: &'a Entry,
     url: Url,
@@ -241,7 +241,7 @@ impl<'a> Exchange<'a> {
         })
     }
 
-    /// The headers that are the request's own, in lower case.
+    /// Returns the headers that belong to the request itself, in lower case.
     fn headers(&self) -> impl Iterator<Item = (String, String)> {
         let headers = self.entry.request.headers.iter();
         headers.filter_map(|header| {
@@ -250,7 +250,7 @@ impl<'a> Exchange<'a> {
         })
     }
 
-    /// Names of the headers that are credentials.
+    /// Returns the names of headers that are credentials.
     fn credentials(&self) -> impl Iterator<Item = String> {
         let names = self.headers().map(|(name, _)| name);
         names.filter(|name| is_secret(name))
@@ -278,7 +278,7 @@ impl<'a> Exchange<'a> {
         }
     }
 
-    /// The keys of a response that is JSON; `None` of any other.
+    /// Returns the keys of a JSON response; `None` for any other.
     fn json_keys(&self) -> Option<Vec<String>> {
         if !self.content_type.contains("json") {
             return None;
@@ -293,12 +293,13 @@ impl<'a> Exchange<'a> {
     }
 }
 
-/// Whether a header, in lower case, is the request's own and not the connection's or the program's.
+/// Whether a header, in lower case, belongs to the request itself and not to the connection or the
+/// program.
 pub(crate) fn is_of_the_request(name: &str) -> bool {
     !name.starts_with(':') && !name.starts_with("sec-") && !NOT_OF_THE_REQUEST.contains(&name)
 }
 
-/// The host that is meant: named, or the one with the most requests for what is not a file.
+/// Returns the named host, or the one with the most requests for dynamic resources.
 fn host(exchanges: &[Exchange<'_>], choice: &Choice) -> Result<String, Problem> {
     let mut hosts: Vec<(&str, usize)> = Vec::new();
     for exchange in exchanges {
@@ -317,12 +318,12 @@ fn host(exchanges: &[Exchange<'_>], choice: &Choice) -> Result<String, Problem> 
             }
         };
     }
-    // The first of several that were asked equally often.
+    // The first of several hosts with equally many requests.
     let most = hosts.iter().rev().max_by_key(|(_, count)| *count);
     Ok(most.map_or_else(String::new, |(host, _)| (*host).to_owned()))
 }
 
-/// The requests that are taken, and the notes about the others.
+/// The requests taken so far, and the notes about the others.
 #[derive(Default)]
 struct Taken {
     operations: Vec<Operation>,
@@ -336,7 +337,7 @@ impl Taken {
         self.left_out.push(left_out);
     }
 
-    /// Counts a request that is there already, with what all its responses have in common.
+    /// Counts a request that is already known, and keeps what all its responses have in common.
     fn add(&mut self, mut new: Operation) {
         let same = |old: &&mut Operation| {
             (&old.method, &old.path, &old.headers, &old.body)
@@ -434,19 +435,19 @@ impl Taken {
     }
 }
 
-/// A content type without its parameters.
+/// Returns a content type without its parameters.
 fn essence(content_type: Option<&str>) -> String {
     let text = content_type.unwrap_or_default();
     let text = text.split(';').next().unwrap_or_default();
     shown(text.trim()).to_ascii_lowercase()
 }
 
-/// Returns a text as it stands in messages and comments: without line ends.
+/// Returns a text for messages and comments: without line ends.
 fn shown(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).collect()
 }
 
-/// Whether responses of this type are files, which servers of files are better at.
+/// Whether responses of this type are static files, which file servers serve better.
 fn is_static(content_type: &str) -> bool {
     let (kind, rest) = content_type.split_once('/').unwrap_or((content_type, ""));
     matches!(kind, "image" | "font" | "audio" | "video")
@@ -498,7 +499,7 @@ mod tests {
 
     const JSON: &str = "application/json; charset=utf-8";
 
-    /// Returns a recording as a browser makes it of a shop.
+    /// Returns a recording as a browser makes it when it visits a shop.
     fn visit() -> String {
         let item = "https://shop.example:8443/items?page=2&q=a%20b#top";
         let headers = [

@@ -1,4 +1,4 @@
-//! Requests out of a file of HTTP requests (`.http`, `.rest`), as editors send them: requests
+//! Converts a file of HTTP requests (`.http`, `.rest`), as editors send them, to requests: requests
 //! between lines that start with `###`, variables as `@name = value` and `{{name}}`. Pure.
 
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use crate::requests::{Described, Operation, RequestSource, another};
 
 const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
-/// Reads the requests of a file. Hosts and headers of the connection are left out.
+/// Reads the requests of a file. Hosts and connection headers are omitted.
 ///
 /// # Errors
 /// Says which line is not understood, or that there is no request.
@@ -46,7 +46,7 @@ pub fn read(text: &str) -> Result<Described, Problem> {
     })
 }
 
-/// The request of a part, if it has one.
+/// Returns the request of a part, if it has one.
 fn operation(
     title: &str,
     part: &[(usize, &str)],
@@ -117,7 +117,7 @@ fn operation(
     }))
 }
 
-/// Method and path of the first line of a request.
+/// Returns method and path of the first line of a request.
 fn request_line(number: usize, line: &str) -> Result<(String, String), Problem> {
     let mut words = line.split_whitespace();
     let first = words.next().unwrap_or_default();
@@ -136,12 +136,12 @@ fn request_line(number: usize, line: &str) -> Result<(String, String), Problem> 
     Ok((method.to_owned(), path))
 }
 
-/// Whether nothing but the version of HTTP follows the URL.
+/// Whether only the HTTP version follows the URL.
 fn ends(word: Option<&str>) -> bool {
     word.is_none_or(|word| word.starts_with("HTTP/"))
 }
 
-/// Whether a line below a request says what an editor does with the response.
+/// Whether a line below a request says how an editor handles the response.
 fn is_about_response(line: &str) -> bool {
     ["> ", ">> ", "<> "]
         .iter()
@@ -152,7 +152,7 @@ fn is_comment(line: &str) -> bool {
     line.starts_with('#') || line.starts_with("//")
 }
 
-/// The line with the values of its variables.
+/// Returns the line with the values of its variables.
 fn filled(
     number: usize,
     line: &str,

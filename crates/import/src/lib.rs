@@ -1,6 +1,6 @@
 //! Requests to a service, read from other formats: its OpenAPI description, traffic that a browser
-//! or proxy recorded, files of HTTP requests, and command lines of curl. No input, no output: texts
-//! in, requests and notes out. It knows no suite.
+//! or proxy recorded, files of HTTP requests, and curl command lines. No input, no output: texts
+//! in, requests and notes out. The crate knows no suite.
 
 pub mod curl;
 pub mod har;

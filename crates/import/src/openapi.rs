@@ -1,4 +1,4 @@
-//! Requests out of an OpenAPI description (2 and 3), by its own examples. Pure.
+//! Converts an OpenAPI description (2 and 3) to requests, using its own examples. Pure.
 
 use std::collections::BTreeMap;
 
@@ -9,14 +9,13 @@ use serde_json::{Map, Value};
 use crate::requests::{Described, Operation};
 use crate::scalar::as_text;
 
-/// How often a reference may lead to another one.
+/// Maximum length of a chain of references.
 const REFERENCES_MAX: usize = 8;
 
-/// Reads a description, JSON or YAML. `base` stands before every path, instead of what the
-/// description says.
+/// Reads a description, JSON or YAML. `base` replaces the description's own prefix of every path.
 ///
 /// # Errors
-/// It is neither, or no OpenAPI description.
+/// The text is neither, or is not an OpenAPI description.
 pub fn read(text: &str, base: Option<&str>) -> Result<Described, Problem> {
     let document: Value = serde_json::from_str(text)
         .or_else(|_| serde_norway::from_str(text))
@@ -90,7 +89,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Returns the value that a reference into this document stands for; any other value as it is.
+    /// Resolves a reference into this document; returns any other value unchanged.
     fn resolved(&self, mut value: &'a Value) -> &'a Value {
         for _ in 0..REFERENCES_MAX {
             let reference = value.get("$ref").and_then(Value::as_str);
@@ -168,7 +167,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// The parameters of all operations of a path and of this one.
+    /// Returns the parameters of all operations of a path and of this one.
     fn parameters(&self, item: &'a Value, operation: &'a Value) -> Vec<&'a Value> {
         [item, operation]
             .into_iter()
@@ -178,9 +177,9 @@ impl<'a> Reader<'a> {
             .collect()
     }
 
-    /// The value of a parameter: an example, a default, one of those that are listed; for one that
-    /// is required also what a described response has in a field of its name, or the first of
-    /// "One of a, b, c" in words.
+    /// Returns the value of a parameter: an example, a default, or one of the listed values. For a
+    /// required parameter also the field of its name in a described response, or the first of "One
+    /// of a, b, c" in words.
     fn value(&self, parameter: &'a Value, fields: Option<&Map<String, Value>>) -> Option<String> {
         let schema = parameter.get("schema").map(|schema| self.resolved(schema));
         let named = [Some(parameter), schema].into_iter().flatten();
@@ -204,7 +203,8 @@ impl<'a> Reader<'a> {
         same_name.or_else(|| one_of(parameter.get("description")?.as_str()?))
     }
 
-    /// The least that an integer can be, 1 where nothing is said; `None` for other parameters.
+    /// Returns the minimum of an integer parameter, 1 if none is stated; `None` for other
+    /// parameters.
     fn lowest_integer(&self, parameter: &'a Value) -> Option<i64> {
         // OpenAPI 2 has the type in the parameter itself.
         let schema = parameter
@@ -215,7 +215,7 @@ impl<'a> Reader<'a> {
         is_integer.then(|| least.unwrap_or(1))
     }
 
-    /// The example of a response, or of its schema.
+    /// Returns the example of a response, or of its schema.
     fn response_example(&self, response: &'a Value) -> Option<&'a Value> {
         let media = response.get("content").and_then(Value::as_object);
         let media = media.and_then(|media| {
@@ -251,7 +251,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The described responses of success, by status.
+/// Returns the described success responses, by status.
 fn successes(responses: Option<&Map<String, Value>>) -> Vec<(u16, &Value)> {
     let numbered = responses.into_iter().flatten();
     let numbered = numbered.filter_map(|(status, value)| Some((status.parse().ok()?, value)));
@@ -262,7 +262,7 @@ fn successes(responses: Option<&Map<String, Value>>) -> Vec<(u16, &Value)> {
     found
 }
 
-/// The fields of an example, and of the first object in each list of it.
+/// Returns the fields of an example, and of the first object in each of its lists.
 fn fields(example: &Value) -> Map<String, Value> {
     match example {
         Value::Object(object) => {
@@ -278,7 +278,7 @@ fn fields(example: &Value) -> Map<String, Value> {
     }
 }
 
-/// The first of "One of a, b, c".
+/// Returns the first of "One of a, b, c".
 fn one_of(description: &str) -> Option<String> {
     let lower = description.to_lowercase();
     let at = lower.find("one of ")? + "one of ".len();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// Where requests come from.
+/// The kind of document that requests come from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum RequestSource {
     /// An OpenAPI description.
@@ -15,7 +15,7 @@ pub enum RequestSource {
 }
 
 impl RequestSource {
-    /// As a word in a sentence.
+    /// Returns the source as a word in a sentence.
     #[must_use]
     pub fn noun(self) -> &'static str {
         match self {
@@ -29,17 +29,17 @@ impl RequestSource {
 /// The requests that a description or a recording allows.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Described {
-    /// Where it says so.
+    /// The kind of the document.
     pub source: RequestSource,
     /// The requests that are taken.
     pub operations: Vec<Operation>,
-    /// `POST /cities: it may change data`: the others, each with the reason.
+    /// The omitted requests, each with the reason: `POST /cities: it may change data`.
     pub left_out: Vec<String>,
     /// Notes for the user about what was taken, a sentence each.
     pub notes: Vec<String>,
 }
 
-/// Returns a name, or it with the first number from 2 on that is not taken: `GET /a (2)`.
+/// Returns the name, or appends the first free number from 2 on: `GET /a (2)`.
 #[must_use]
 pub fn another(name: String, is_taken: impl Fn(&str) -> bool) -> String {
     let numbered = (2..).map(|number: u32| format!("{name} ({number})"));
@@ -47,24 +47,24 @@ pub fn another(name: String, is_taken: impl Fn(&str) -> bool) -> String {
     all.find(|one| !is_taken(one)).unwrap_or(name)
 }
 
-/// A request with what must come back.
+/// A request with its expected response.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Operation {
-    /// `GET /cities/{id}`, as its source writes it; every operation has another one.
+    /// The name, as in the source: `GET /cities/{id}`; unique among the operations.
     pub name: String,
     /// The method.
     pub method: String,
     /// Path and query with values.
     pub path: String,
-    /// Headers that it needs.
+    /// Headers that the request needs.
     pub headers: BTreeMap<String, String>,
     /// The body; mostly empty.
     pub body: String,
     /// How often it is sent, relative to the others.
     pub weight: u32,
-    /// The statuses that are right; none where any success will do.
+    /// The accepted statuses; empty if any success will do.
     pub statuses: Vec<u16>,
-    /// The response is JSON.
+    /// Whether the response is JSON.
     pub is_json: bool,
     /// Keys of the response.
     pub keys: Vec<String>,

@@ -1,8 +1,8 @@
-//! Values of YAML and JSON files that stand for a text, however they are written there.
+//! YAML and JSON values that stand for a text, however they are written.
 
 use serde_json::Value;
 
-/// Returns a text, number or truth value as text, and nothing of the rest.
+/// Returns a text, number or boolean as text, `None` for anything else.
 #[must_use]
 pub fn as_text(value: &Value) -> Option<String> {
     match value {

@@ -21,7 +21,7 @@ const DEVIATIONS_MAX: f64 = 5.6;
 pub(crate) struct Delayer {
     delay: Delay,
     random: SharedRandom,
-    /// `None` without delay: no thread is needed then.
+    /// The timer thread; `None` without delay, because no thread is needed then.
     timer: Option<Sender<Alarm>>,
 }
 
@@ -101,7 +101,7 @@ impl Ord for Alarm {
     }
 }
 
-/// Wakes all waiting responses in time. A separate thread, because tokio's timer has whole
+/// Wakes all waiting responses in time. Runs in a separate thread, because tokio's timer has whole
 /// milliseconds and a backend responds in tenths of one.
 fn ring(alarms: &Receiver<Alarm>) {
     let mut waiting: BinaryHeap<Reverse<Alarm>> = BinaryHeap::new();

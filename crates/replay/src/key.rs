@@ -1,9 +1,9 @@
 //! The key of a recorded request: a canonical text, equal for requests that mean the same.
 //!
-//! Clients write the same question in different ways: parameters in another order, commas encoded
-//! or not, keys of a JSON body sorted or not. All of that is taken out here. Headers do not
-//! count: the only one that changes responses of the backends we know is `Accept-Encoding`, and
-//! the replay backend looks at it itself.
+//! Clients write the same request in different ways: parameters in another order, commas encoded or
+//! not, keys of a JSON body sorted or not. The key removes these differences. Headers do not count:
+//! the only one that changes responses of the known backends is `Accept-Encoding`, and the replay
+//! backend evaluates it itself.
 
 use bakeoff_base::percent;
 use base64::Engine as _;
@@ -13,18 +13,18 @@ use serde_json::{Map, Value};
 /// The canonical text of a request: method, path with sorted query, body.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RequestKey {
-    /// Path and query, each part encoded in one way, parameters sorted. First, because recordings
-    /// are sorted by it.
+    /// Path and query, each part encoded in one way, parameters sorted. The first field, because
+    /// recordings are sorted by it.
     pub target: String,
     /// The method, upper case.
     pub method: String,
-    /// The body: canonical JSON where it is JSON, else the text itself, else base64 of the bytes
-    /// behind `base64:`. Empty without a body.
+    /// The body: canonical JSON if it is JSON, else the text itself, else base64 of the bytes after
+    /// `base64:`. Empty without a body.
     pub body: String,
 }
 
 impl RequestKey {
-    /// The key of a request as it was received.
+    /// Returns the key of a received request.
     #[must_use]
     pub fn of(method: &str, target: &str, body: &[u8]) -> Self {
         Self {
@@ -66,7 +66,7 @@ fn canonical_target(target: &str) -> String {
     out
 }
 
-/// One spelling of a part of a query, in which `+` is a space.
+/// Returns the canonical spelling of a part of a query, in which `+` is a space.
 fn parameter_part(text: &str) -> String {
     percent::normal(&text.replace('+', " "))
 }
@@ -90,7 +90,7 @@ fn canonical_body(body: &[u8]) -> String {
     lines.map_or_else(|| text.to_owned(), |lines| lines.join("\n"))
 }
 
-/// The value with the keys of every object in order.
+/// Returns the value with the keys of every object in order.
 fn sorted(value: Value) -> Value {
     match value {
         Value::Object(object) => {

@@ -1,6 +1,6 @@
 //! The replay backend, which serves recorded exchanges from memory, and the proxy that records
-//! them. A separate crate, because it is part of every measurement and so is always compiled with
-//! full optimisation. It knows neither processes nor contenders.
+//! them. A separate crate, because it is part of every measurement and therefore always compiled
+//! with full optimisation. The crate knows neither processes nor contenders.
 
 mod delay;
 mod key;

@@ -1,5 +1,5 @@
-//! The recording proxy: stands between a contender and the real backend, passes everything on,
-//! and writes down what it saw.
+//! The recording proxy: sits between a contender and the real backend, forwards everything, and
+//! writes down the exchanges.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -30,13 +30,13 @@ use crate::recording::{HEADERS, Recorded, Recording, RecordingError};
 /// them.
 const LARGE_BYTES: usize = 256 << 10;
 
-/// How often new exchanges are written: what a killed session loses at most.
+/// How often new exchanges are written, and so the most that a killed session loses.
 const SAVE_EVERY: Duration = Duration::from_secs(2);
 
-/// Pause after a connection could not be accepted, for want of file descriptors mostly.
+/// Pause after a connection could not be accepted, mostly for lack of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
 
-/// A recording proxy that listens and is about to record.
+/// A recording proxy that listens but does not record yet.
 #[derive(Debug)]
 pub struct RecordingProxy {
     listener: TcpListener,
@@ -49,9 +49,9 @@ pub struct RecordingProxy {
 /// The outcome of a recording session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RecordSummary {
-    /// Exchanges in the file now.
+    /// Exchanges in the file after recording.
     pub exchanges: usize,
-    /// Exchanges that were not in it before.
+    /// Exchanges that were not in the file before.
     pub new: usize,
     /// Warnings, one sentence each: large responses, failures of the backend.
     pub notes: Vec<String>,
@@ -76,11 +76,11 @@ impl Log {
 }
 
 impl RecordingProxy {
-    /// Listens, and reads the recording to add to, if there is one. Port 0 takes any
-    /// free one; [`RecordingProxy::address`] says which.
+    /// Listens, and reads the recording to extend, if there is one. Port 0 takes any free one;
+    /// [`RecordingProxy::address`] returns it.
     ///
     /// # Errors
-    /// The address cannot be listened on, or the recording that is there cannot be read.
+    /// The address cannot be used, or the existing recording cannot be read.
     pub async fn bind(
         upstream: SocketAddr,
         listen: SocketAddr,
@@ -111,13 +111,13 @@ impl RecordingProxy {
         })
     }
 
-    /// Where it listens.
+    /// Returns the address on which it listens.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Passes on and records until `stop` is ready, and writes the file.
+    /// Forwards and records until `stop` is ready, and writes the file.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -200,7 +200,7 @@ async fn connection(stream: TcpStream, upstream: SocketAddr, log: Arc<Log>) {
         .await;
 }
 
-/// One client's own connection to the backend, made when it is first needed.
+/// A client's own connection to the backend, opened on first use.
 struct Line {
     upstream: SocketAddr,
     log: Arc<Log>,
@@ -222,7 +222,8 @@ impl Line {
         if let Ok(uri) = target.parse() {
             parts.uri = uri;
         }
-        // Recordings hold plain bodies: compressed ones would go to clients that cannot read them.
+        // Recordings have uncompressed bodies: compressed ones would be sent to clients that cannot
+        // read them.
         parts.headers.remove(ACCEPT_ENCODING);
         for name in [CONNECTION, TRANSFER_ENCODING, CONTENT_LENGTH, EXPECT] {
             parts.headers.remove(name);

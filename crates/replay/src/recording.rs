@@ -1,6 +1,6 @@
 //! Recorded exchanges: each request, the response of the real backend, and how long it took.
 //!
-//! A recording is a file of JSON Lines, one exchange a line, sorted by request, so that two
+//! A recording is a JSON Lines file, one exchange per line, sorted by request, so that two
 //! recordings differ where the exchanges do (`docs/FORMAT.md`).
 
 use std::collections::BTreeMap;
@@ -15,10 +15,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::key::RequestKey;
 
-/// Most durations kept of one exchange: enough for a distribution, few enough to read.
+/// Maximum number of durations kept per exchange: enough for a distribution, few enough to read.
 pub const DURATIONS_MAX: usize = 32;
 
-/// Headers of a response that are kept. The others are the connection's, or nothing reads them.
+/// Response headers that are kept. The others belong to the connection, or nothing reads them.
 pub(crate) const HEADERS: [&str; 3] = ["content-type", "location", "x-elastic-product"];
 
 /// One recorded response.
@@ -30,7 +30,7 @@ pub struct Recorded {
     pub headers: BTreeMap<String, String>,
     /// The body, byte for byte.
     pub body: Vec<u8>,
-    /// How long the real backend took, us; at most [`DURATIONS_MAX`].
+    /// How long the real backend took, us; at most [`DURATIONS_MAX`] values.
     pub durations_us: Vec<u64>,
 }
 
@@ -51,7 +51,7 @@ pub enum RecordingError {
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         error: io::Error,
     },
     /// A line is not an exchange.
@@ -61,7 +61,7 @@ pub enum RecordingError {
         path: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// Why.
+        /// The cause.
         message: Problem,
     },
 }
@@ -90,7 +90,7 @@ struct Line {
     /// As text, so that the response is byte for byte what the backend sent.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     body: String,
-    /// Instead of `body`, where that is not UTF-8.
+    /// Base64 instead of `body`, if that is not UTF-8.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     body_base64: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -98,11 +98,11 @@ struct Line {
 }
 
 impl Recording {
-    /// Reads a file, or all `*.jsonl` files of a folder in the order of their names. Where two are
-    /// for the same request, the first one counts.
+    /// Reads a file, or all `*.jsonl` files of a folder in the order of their names. If two
+    /// exchanges have the same request, the first one counts.
     ///
     /// # Errors
-    /// Something cannot be read, a line is not an exchange, or there is no exchange at all.
+    /// A file cannot be read, a line is not an exchange, or there is no exchange at all.
     pub fn read(path: &Path) -> Result<Self, RecordingError> {
         let mut recording = Self::default();
         for file in files(path)? {
@@ -131,9 +131,9 @@ impl Recording {
         Ok(())
     }
 
-    /// Adds an exchange and says whether the recording has changed. The response that is there is
-    /// kept, unless it was the failure of a server (5xx) and this one is not: recordings stay the
-    /// same where nothing new was seen, although times and identities in responses differ.
+    /// Adds an exchange and returns whether the recording has changed. An existing response is
+    /// kept, unless it was a server failure (5xx) and this one is not: recordings stay the same if
+    /// nothing new was seen, although times and identities in responses differ.
     pub fn add(&mut self, key: RequestKey, new: Recorded) -> bool {
         let Some(old) = self.exchanges.get_mut(&key) else {
             self.exchanges.insert(key, new);
@@ -149,18 +149,18 @@ impl Recording {
         count > 0
     }
 
-    /// The exchanges in the order of the file.
+    /// Returns the exchanges in the order of the file.
     pub fn exchanges(&self) -> impl Iterator<Item = (&RequestKey, &Recorded)> {
         self.exchanges.iter()
     }
 
-    /// How many exchanges there are.
+    /// Returns the number of exchanges.
     #[must_use]
     pub fn len(&self) -> usize {
         self.exchanges.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no exchanges.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.exchanges.is_empty()
@@ -169,7 +169,7 @@ impl Recording {
     /// Writes the file, whole or not at all.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// The file cannot be written.
     pub fn write(&self, path: &Path) -> Result<(), RecordingError> {
         let write = || -> io::Result<()> {
             let folder = path
@@ -225,7 +225,7 @@ fn parse(text: &str) -> Result<(RequestKey, Recorded), Problem> {
         let decoded = STANDARD.decode(&line.body_base64);
         decoded.map_err(|error| format!("body_base64: {error}"))?
     };
-    // Through the same canon as requests, so that a line may be written by hand.
+    // Canonicalised like requests, so that a line may be written by hand.
     let key = RequestKey::of(&line.method, &line.target, line.request.as_bytes());
     Ok((
         key,

@@ -1,6 +1,6 @@
 //! The replay backend: serves recorded exchanges from memory, over HTTP/1.1.
 //!
-//! It takes the real backend out of a measurement: a response costs it a few microseconds, and its
+//! It excludes the real backend from a measurement: a response costs a few microseconds, and its
 //! delay is configured. It is not a stub: a request that was not recorded gets status 501 and a
 //! note, never an invented response.
 
@@ -34,31 +34,32 @@ use crate::key::RequestKey;
 use crate::recording::{Recorded, Recording};
 use crate::request_count::Answered;
 
-/// How often the same unknown request is noted at most: each run notes its own, and a loaded
+/// Minimum interval between notes of the same unknown request: each run notes its own, and a loaded
 /// contender does not fill the disk.
 const NOTE_EVERY: Duration = Duration::from_secs(1);
 
-/// Different unknown requests that are listed; the others get a response, but no note.
+/// Maximum number of different unknown requests that are listed; the others get a response, but no
+/// note.
 const UNKNOWN_MAX: usize = 1000;
 
 /// Pause after a connection could not be accepted, for want of file descriptors mostly.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
 
-/// How the replay backend responds.
+/// Options of the replay backend.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ReplayOptions {
-    /// How it responds.
+    /// How the backend responds.
     pub settings: ReplaySettings,
-    /// Unknown requests are appended here, one JSON string a line.
+    /// The file to which unknown requests are appended, one JSON string per line.
     pub unknown: Option<PathBuf>,
-    /// The path of a Unix socket to make, which sends each client the number of completed requests
-    /// as a decimal number.
+    /// The path of a Unix socket to create, which sends each client the number of completed
+    /// requests as a decimal number.
     pub count: Option<PathBuf>,
     /// Seed of the delays.
     pub seed: u64,
 }
 
-/// A replay backend that listens and is about to serve.
+/// A replay backend that listens but does not serve yet.
 #[derive(Debug)]
 pub struct Replay {
     listener: TcpListener,
@@ -66,7 +67,7 @@ pub struct Replay {
     shelf: Arc<Shelf>,
 }
 
-/// Everything that connections share.
+/// The state that connections share.
 #[derive(Debug)]
 struct Shelf {
     answers: HashMap<RequestKey, Stored>,
@@ -88,11 +89,11 @@ struct Stored {
 }
 
 impl Replay {
-    /// Listens. Port 0 takes any free one; [`Replay::address`] says which.
+    /// Listens. Port 0 takes any free one; [`Replay::address`] returns it.
     ///
     /// # Errors
-    /// The address cannot be listened on, the file for unknown requests cannot be written, or the
-    /// socket for the count cannot be made.
+    /// The address cannot be used, the file for unknown requests cannot be written, or the socket
+    /// for the count cannot be created.
     pub async fn bind(
         recording: &Recording,
         listen: SocketAddr,
@@ -128,7 +129,7 @@ impl Replay {
         })
     }
 
-    /// Where it listens.
+    /// Returns the address on which it listens.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
@@ -197,7 +198,7 @@ impl Shelf {
     }
 }
 
-/// Returns the response of Elasticsearch when its queue is full.
+/// Returns Elasticsearch's response when its queue is full.
 fn rejection() -> Response<Full<Bytes>> {
     let reason = "rejected execution: the queue of the replay backend is full";
     let error = serde_json::json!({ "type": "es_rejected_execution_exception", "reason": reason });
@@ -213,7 +214,7 @@ fn refusal(status: StatusCode, body: &serde_json::Value) -> Response<Full<Bytes>
     response
 }
 
-/// Whether one of the codings that a client takes is gzip, and not with a weight of zero.
+/// Whether a client accepts gzip, with a weight other than zero.
 fn takes_gzip(headers: &HeaderMap) -> bool {
     let listed = headers.get_all(ACCEPT_ENCODING).into_iter();
     let listed = listed.filter_map(|value| value.to_str().ok());
@@ -227,7 +228,7 @@ fn takes_gzip(headers: &HeaderMap) -> bool {
     })
 }
 
-/// A body as Elasticsearch compresses it by default: level 3. `None` without a body.
+/// Compresses a body as Elasticsearch does by default: level 3. `None` without a body.
 fn compressed(body: &[u8]) -> Option<Bytes> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::new(3));
     encoder.write_all(body).ok()?;

@@ -13,15 +13,15 @@ use std::thread;
 pub struct Answered(Arc<AtomicU64>);
 
 impl Answered {
-    /// Counts one more.
+    /// Counts one more request.
     pub fn one(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Sends each client of a socket at `path` the count, as long as the process lives.
+    /// Sends the count to each client of a socket at `path`, as long as the process lives.
     ///
     /// # Errors
-    /// The socket cannot be made.
+    /// The socket cannot be created.
     pub fn tell_at(&self, path: &Path) -> io::Result<()> {
         let listener = UnixListener::bind(path).map_err(|error| {
             io::Error::new(error.kind(), format!("{}: {error}", path.display()))

@@ -1,6 +1,6 @@
-//! The client side of TLS, as a suite or a command line describes it: which certificates are
-//! trusted, which one is presented, which protocol is asked for. The load engine, checks and
-//! readiness use the same.
+//! The client side of TLS, as described by a suite or a command line: the trusted certificates, the
+//! certificate to present, and the protocol to request. Shared by the load engine, checks and
+//! readiness.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -27,11 +27,12 @@ pub struct Client {
 
 impl Client {
     /// Returns the settings for a service whose requests name this host, with or without a port.
-    /// `protocol` is asked for by ALPN (RFC 7301).
+    /// `protocol` is requested by ALPN (RFC 7301).
     ///
     /// # Errors
     /// The host is not a name of a certificate, a file cannot be read, or the host of this program
-    /// has no root certificates and none are named.
+    /// The host is not a valid name for a certificate, a file cannot be read, or the host of this
+    /// program has no root certificates and none are named.
     pub fn new(tls: &Tls, host: &str, protocol: &[u8]) -> io::Result<Self> {
         let host = tls.name.as_deref().unwrap_or(host);
         let name = ServerName::try_from(without_port(host).to_owned()).map_err(|_| {
@@ -74,7 +75,7 @@ fn config(tls: &Tls) -> io::Result<ClientConfig> {
         .map_err(|error| unreadable(key, &error))
 }
 
-/// The certificates that are named, or those that the host trusts.
+/// Returns the named certificates, or those that the host trusts.
 fn roots(ca: Option<&Pem>) -> io::Result<RootCertStore> {
     let mut roots = RootCertStore::empty();
     let Some(ca) = ca else {
@@ -89,7 +90,7 @@ fn roots(ca: Option<&Pem>) -> io::Result<RootCertStore> {
     Ok(roots)
 }
 
-/// The certificates that the host trusts.
+/// Returns the certificates that the host trusts.
 fn trusted_here() -> io::Result<Vec<CertificateDer<'static>>> {
     let found = rustls_native_certs::load_native_certs().certs;
     match found.is_empty() {
@@ -126,7 +127,7 @@ fn unreadable(pem: &Pem, error: &dyn std::fmt::Display) -> io::Error {
 }
 
 /// Returns the settings with the texts of all files that they name, for a program on another host.
-/// Where no authority is named and one is needed, they have the certificates that this host trusts.
+/// If no CA is named and one is needed, they contain the certificates that this host trusts.
 ///
 /// # Errors
 /// A file cannot be read, or this host has no root certificates.
@@ -151,7 +152,7 @@ pub fn inlined(tls: &Tls) -> io::Result<Tls> {
     })
 }
 
-/// A certificate in PEM (RFC 7468), its base64 in one line.
+/// Encodes a certificate as PEM (RFC 7468), with its base64 in one line.
 fn armored(certificate: &CertificateDer<'_>) -> String {
     let body = STANDARD.encode(certificate);
     format!("-----BEGIN CERTIFICATE-----\n{body}\n-----END CERTIFICATE-----\n")
@@ -171,7 +172,7 @@ fn without_port(host: &str) -> &str {
     name.trim_start_matches('[').trim_end_matches(']')
 }
 
-/// Accepts every certificate, for services under test that sign their own.
+/// A verifier that accepts every certificate, for services under test that sign their own.
 #[derive(Debug)]
 struct AnyCertificate(Arc<CryptoProvider>);
 

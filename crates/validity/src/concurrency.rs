@@ -14,15 +14,15 @@ use crate::reading::Reading;
 /// Numbers of requests in flight: in the service, and in the load generator.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Concurrency {
-    /// The number that was asked for.
+    /// The requested number.
     pub(crate) asked: f64,
     /// With the service, or waiting for a connection to it.
     pub(crate) effective: f64,
-    /// Between a response and the next request, where that is known.
+    /// Between a response and the next request, if known.
     pub(crate) turnaround: Option<f64>,
 }
 
-/// The concurrency of a closed loop; `None` for other loads.
+/// Returns the concurrency of a closed loop; `None` for other loads.
 pub(crate) fn concurrency(evidence: &Evidence) -> Option<Concurrency> {
     if !evidence.setting.closed_loop || evidence.wall_ns == 0 {
         return None;
@@ -39,7 +39,7 @@ pub(crate) fn concurrency(evidence: &Evidence) -> Option<Concurrency> {
         + as_f64(connecting_ns)
         + unfinished_ns(evidence);
     let asked = evidence.in_flight_ns / wall_ns;
-    // Whether the time to connect is missing does not matter where none connected.
+    // A missing time to connect does not matter if there were no connections to open.
     let known = match (&evidence.turnaround_ns, &evidence.connecting_ns) {
         (_, Reading::NotRecorded | Reading::Unreadable) => None,
         (Reading::Known(turnaround_ns), _) => Some(as_f64(*turnaround_ns)),
@@ -53,9 +53,10 @@ pub(crate) fn concurrency(evidence: &Evidence) -> Option<Concurrency> {
     })
 }
 
-/// Time that requests had been in flight that did not come to an end. One that is older than any
-/// that got a response counts as old as that: the rest of the time it starved. Where the stretch is
-/// not the end of a step nothing is recorded of them, and up to one mean time of each is granted.
+/// Returns the time for which requests without a response had been in flight. A request that is
+/// older than any with a response counts as old as that: the rest of the time it starved. If the
+/// stretch is not the end of a step, nothing is recorded about such requests, and up to one mean
+/// time of each is granted.
 fn unfinished_ns(evidence: &Evidence) -> f64 {
     let longest_ns = evidence.service_time.longest_ns();
     let timed_out = [ErrorClass::HeaderTimeout, ErrorClass::BodyTimeout];

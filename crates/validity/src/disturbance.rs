@@ -1,4 +1,4 @@
-//! Causes other than the service for a failed trial of a search for a capacity.
+//! Causes other than the service for a failed trial in a search for a capacity.
 
 use bakeoff_base::number::as_f64;
 use bakeoff_model::histogram::HIGHEST_NS;
@@ -7,14 +7,14 @@ use bakeoff_model::validity::{FairnessVerdict, Finding, Reason};
 
 use crate::judge::{JudgedSlice, StepJudge};
 
-/// Share of their time from which on connections are in use as much as they can be.
+/// Share of the time from which on connections count as fully used.
 const HELD_MIN: f64 = 0.5;
 
-/// Why the failure of a stretch of open load may not be the service's: the load generator, the
-/// backend or the host was a bottleneck in it. `None` where nothing speaks for that.
+/// Returns why the failure of a stretch of open load may not be the service's: the load generator,
+/// the backend or the host was a bottleneck in it. `None` if there is no such reason.
 ///
-/// Requests that wait for a connection have a send lag, too. Where all connections were held by
-/// requests, it is the service that was late.
+/// Requests that wait for a connection have a send lag, too. If requests held all connections, the
+/// service was late.
 #[must_use]
 pub fn disturbance(slices: &[(JudgedSlice, &LoadInterval)]) -> Option<String> {
     let mut step = StepJudge::default();
@@ -23,7 +23,7 @@ pub fn disturbance(slices: &[(JudgedSlice, &LoadInterval)]) -> Option<String> {
     let speaks = |reason: &&Reason| match &reason.finding {
         Finding::GeneratorErrors { .. } | Finding::GeneratorLost { .. } => true,
         Finding::SendLag { lag_p99_ns, .. } => !are_held(slices, *lag_p99_ns),
-        // A part of the time may be generator-bound by its send lag, which was looked at.
+        // Part of the time may be generator-bound because of its send lag, which was checked above.
         Finding::PartOfTime { .. } => {
             matches!(
                 reason.verdict,
@@ -37,7 +37,7 @@ pub fn disturbance(slices: &[(JudgedSlice, &LoadInterval)]) -> Option<String> {
 }
 
 /// Whether requests that were sent so late waited for connections: these were in use for most of
-/// the time, or all of them were for half of that lag at least.
+/// the time, or all of them were for at least half of that lag.
 fn are_held(slices: &[(JudgedSlice, &LoadInterval)], lag_ns: u64) -> bool {
     let (mut held_ns, mut all_ns, mut long, mut places) = (0.0, 0.0, 0, 0);
     for (_, load) in slices {

@@ -1,4 +1,4 @@
-//! Sums of counts and readings over some time: a slice, a step, any number of slices.
+//! Sums of counts and readings over a stretch of time: a slice, a step, any number of slices.
 
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
@@ -20,8 +20,8 @@ use crate::times::Times;
 use crate::turns::{TurnsUsed, Used, drain_ns, outside_of_turns, threads_ns, turns};
 use bakeoff_base::number::as_f64;
 
-/// Share of the memory limit below which the kernel reclaims nothing from a group: where there
-/// is no pressure stall information, memory that stayed below this was not waited for.
+/// Share of the memory limit below which the kernel reclaims nothing from a group: without pressure
+/// stall information, memory below this share shows that the contender did not wait for memory.
 const MEMORY_ROOM: f64 = 0.9;
 
 /// Everything that stays the same over a step.
@@ -29,35 +29,36 @@ const MEMORY_ROOM: f64 = 0.9;
 pub struct Setting {
     /// Which cores each part may use; empty = all.
     pub cores: Cores,
-    /// The slowdown of the contender's cores by the load generator's; `None` where it was not
+    /// The slowdown of the contender's cores by the load generator's; `None` if it was not
     /// measured.
     pub core_sharing: Option<CoreSharing>,
-    /// Cores of the host; in a cluster of the contender's node.
+    /// Cores of the host; in a cluster, of the contender's node.
     pub host_cores: usize,
     /// Which part is on which node of a cluster.
     pub nodes: Option<Nodes>,
     /// Limits of the contender.
     pub limits: Limits,
-    /// Each connection sends its next request when it has its response: no schedule, no think
-    /// time, and times that start with a request.
+    /// Whether each connection sends its next request when it has its response: no schedule, no
+    /// think time, and times that start with a request.
     pub closed_loop: bool,
-    /// Connections must be kept.
+    /// Whether connections must be kept.
     pub keep_alive: bool,
     /// Whether the contender's resources are metered.
     pub metered: bool,
     /// Whether there is a backend, and whether its resources are metered.
     pub backend: Reading<()>,
-    /// The least work of each successful request.
+    /// The minimum work of each successful request.
     pub work: Work,
-    /// It is a warm-up step, not a measured one.
+    /// Whether this is a warm-up step, not a measured one.
     pub warm_up: bool,
-    /// How warm the contender was before it; `None` where warm-up did not last until it was.
+    /// How warm the contender was before the step; `None` if the warm-up did not last until it was
+    /// warm.
     pub warmth: Option<Warmth>,
     /// Whether readings that format 1 of the records did not have are due.
     pub recorded: bool,
 }
 
-/// A stretch of time as it was counted and read: the load, and readings at both of its ends.
+/// The counts and readings of a stretch of time: the load, and readings at both of its ends.
 #[derive(Debug, Clone, Copy)]
 pub struct Slice<'a> {
     /// Counts of the load generator.
@@ -72,14 +73,14 @@ pub struct Slice<'a> {
     pub tcp: Option<&'a TcpCounters>,
     /// Activity of the contenders with which it takes turns.
     pub others: Option<Others>,
-    /// Its cost while others had the open load.
+    /// CPU use of the contender while others had the open load.
     pub unloaded: Option<Unloaded>,
 }
 
 /// Counts between two readings, monotonic ns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Counted {
-    /// How many.
+    /// The count.
     pub count: u64,
     /// The first reading.
     pub from_ns: u64,
@@ -88,7 +89,7 @@ pub(crate) struct Counted {
 }
 
 impl Counted {
-    /// Of slices that follow each other: the last reading of one is the first of the next.
+    /// Adds a slice that follows this one: its first reading is the last one of this slice.
     fn add(&mut self, other: &Self) {
         self.count += other.count;
         self.from_ns = self.from_ns.min(other.from_ns);
@@ -96,7 +97,7 @@ impl Counted {
     }
 }
 
-/// Sums over some time of one step.
+/// Sums over a stretch of time within one step.
 #[derive(Debug, Clone)]
 pub struct Evidence {
     pub(crate) setting: Setting,
@@ -113,9 +114,9 @@ pub struct Evidence {
     pub(crate) censored: BTreeMap<u64, u64>,
     pub(crate) offered: Option<u64>,
     pub(crate) asked: u32,
-    /// Users open their connections as they arrive.
+    /// Whether users open their connections as they arrive.
     pub(crate) on_arrival: bool,
-    /// Requests that all connections that were asked for could have in flight, times the time.
+    /// Requests that all requested connections could have in flight, times the time.
     pub(crate) in_flight_ns: f64,
     /// Connections that were open, times the time.
     pub(crate) open_ns: f64,
@@ -125,23 +126,23 @@ pub struct Evidence {
     pub(crate) connecting_ns: Reading<u64>,
     /// Why load generators were lost, by name.
     pub(crate) lost: BTreeMap<String, String>,
-    /// Their connections, times the time.
+    /// Connections of lost load generators, times the time.
     pub(crate) lost_ns: f64,
-    /// CPU time of the load generator, of the time of all its threads.
+    /// CPU time of the load generator, and the time of all its threads.
     pub(crate) generator: Used,
     pub(crate) contender_cpu: Reading<Used>,
-    /// Of a contender that takes turns: CPU time in its turns, of their time; `None` without turns.
+    /// CPU time of a contender in its turns, and their time; `None` without turns.
     pub(crate) turns: Option<TurnsUsed>,
-    /// CPU time while others were loaded: outside of its turns, where it was read turn by turn, and
+    /// CPU time while others were loaded: outside its turns, if it was read turn by turn, and
     /// between its slices of open load.
     pub(crate) idle: Option<Used>,
     /// Activity of the contenders with which it takes turns; `None` in whole runs.
     pub(crate) others: Option<Others>,
-    /// Its parts; `None` where threads were not read.
+    /// Parts of the contender's CPU time; `None` if threads were not read.
     pub(crate) cpu_parts: Option<CpuParts>,
-    /// Of a contender that takes turns, CPU time by the names of its threads, ns.
+    /// CPU time of a contender in turns by the names of its threads, ns.
     pub(crate) threads_ns: BTreeMap<String, u64>,
-    /// How it got faster over the turns of the step; of steps of a set alone.
+    /// How the contender got faster over the turns of the step; only for steps of a set.
     pub(crate) rise_in_turns: Option<RiseInTurns>,
     pub(crate) backend_cpu: Reading<Used>,
     pub(crate) backend_requests: Reading<Counted>,
@@ -152,7 +153,7 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// The evidence of one slice.
+    /// Returns the evidence of one slice.
     #[must_use]
     pub fn of(setting: &Setting, slice: &Slice<'_>) -> Self {
         let load = slice.load;
@@ -176,7 +177,7 @@ impl Evidence {
             offered: load.offered,
             asked: connections.asked,
             on_arrival: connections.on_arrival,
-            // At the end of a turn what is in flight is awaited, and nothing is sent any more.
+            // At the end of a turn requests in flight are awaited, and none are sent.
             in_flight_ns: f64::from(connections.asked)
                 * width
                 * as_f64(wall_ns.saturating_sub(drain_ns(load))),
@@ -216,8 +217,8 @@ impl Evidence {
 
     fn read_loop(&mut self, load: &LoadInterval) {
         if self.setting.closed_loop {
-            // Without keep-alive each request has a separate connection, and nothing comes
-            // between a response and the next request but connecting.
+            // Without keep-alive each request has a separate connection, and only connecting comes
+            // between a response and the next request.
             self.turnaround_ns = match self.setting.keep_alive {
                 true => self.since_format_2(load.turnaround_ns),
                 false => Reading::NotApplicable,
@@ -307,22 +308,22 @@ impl Evidence {
         }
     }
 
-    /// Requests that failed.
+    /// Returns the number of requests that failed.
     pub(crate) fn failed(&self) -> u64 {
         self.errors.values().map(|error| error.count).sum()
     }
 
-    /// Requests that came to an end, well or not.
+    /// Returns the number of requests that ended, successfully or not.
     pub(crate) fn ended(&self) -> u64 {
         self.requests + self.failed()
     }
 
-    /// Requests that failed in this way.
+    /// Returns the number of requests that failed in this way.
     pub(crate) fn count(&self, class: ErrorClass) -> u64 {
         self.errors.get(&class).map_or(0, |error| error.count)
     }
 
-    /// Cores that the contender may use up.
+    /// Returns the number of cores that the contender may use.
     pub(crate) fn contender_cores(&self) -> f64 {
         let cores = match self.setting.cores.contender.len() {
             0 => self.setting.host_cores,
@@ -335,7 +336,7 @@ impl Evidence {
             .map_or(cores, |quota| quota.min(cores))
     }
 
-    /// CPU time of the contender while it was loaded.
+    /// Returns the CPU time of the contender while it was loaded.
     pub(crate) fn loaded_cpu(&self) -> Option<Used> {
         match self.turns {
             Some(turns) => Some(turns.in_turns),
@@ -343,7 +344,7 @@ impl Evidence {
         }
     }
 
-    /// Cores' worth of CPU time that the load generator used.
+    /// Returns the number of cores that the load generator used, as CPU time per time.
     pub(crate) fn generator_cores(&self) -> f64 {
         as_f64(self.generator.used_ns) / as_f64(self.wall_ns.max(1))
     }
@@ -412,7 +413,7 @@ impl AddAssign<&Evidence> for Evidence {
     }
 }
 
-/// Load generators that were lost and had a part in the step, and why.
+/// Returns the load generators that were lost and had a part in the step, with the reasons.
 fn lost(load: &LoadInterval) -> BTreeMap<String, String> {
     let with_load = load.lost.iter().filter(|lost| lost.connections > 0);
     with_load
@@ -461,7 +462,8 @@ fn cpu(before: Option<&ResourceSample>, after: Option<&ResourceSample>) -> Optio
     })
 }
 
-/// Not every backend counts its requests; one that does may fail to report it.
+/// Returns the requests that the backend counted. Not every backend counts them; one that does may
+/// fail to report them.
 fn backend_requests(
     before: Option<&ResourceSample>,
     after: Option<&ResourceSample>,

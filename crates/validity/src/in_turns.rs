@@ -1,4 +1,4 @@
-//! The measures of the rules about turns, as [`crate::measures`] for all others.
+//! The measures of the rules about turns; [`crate::measures`] has those of all others.
 
 use std::collections::BTreeMap;
 
@@ -9,19 +9,19 @@ use crate::evidence::Evidence;
 use crate::measures::Measure;
 use crate::rising::RiseInTurns;
 
-/// Names of threads in a finding: further ones are small, and a JVM has dozens.
+/// Maximum number of threads named in a finding: further ones are small, and a JVM has dozens.
 const THREADS_NAMED_MAX: usize = 5;
-/// Threads that used less than this share of the CPU time outside of turns are not named.
+/// Threads with less than this share of the CPU time outside turns are not named.
 const EXPLAINED_MIN: f64 = 0.1;
 
-/// The drain of turns, of their time.
+/// Measures the share of the turns' time that is drain.
 pub(crate) fn long_drain(evidence: &Evidence) -> Measure {
     let turns = evidence.turns.filter(|_| !evidence.setting.warm_up)?;
     let share = as_f64(turns.drain_ns) / as_f64(turns.in_turns.wall_ns.max(1));
     Some((share, Finding::LongDrain { share }))
 }
 
-/// How much faster it got than the others.
+/// Measures how much faster the contender got than the others.
 pub(crate) fn rising_in_turns(evidence: &Evidence) -> Measure {
     let RiseInTurns {
         rise,
@@ -36,9 +36,9 @@ pub(crate) fn rising_in_turns(evidence: &Evidence) -> Measure {
     Some((rise, finding))
 }
 
-/// Measures the CPU that a contender uses while others have their turns, in cores. Its threads are
-/// read at the edges of slices and not at those of turns, so the finding names all that used enough
-/// CPU to have done it, also those that mostly worked in its own turns.
+/// Measures the CPU that a contender uses during the turns of others, in cores. Its threads are
+/// read at the ends of slices and not of turns, so the finding names all that used enough CPU to be
+/// the cause, including those that mostly worked in its own turns.
 pub(crate) fn idle_work(evidence: &Evidence) -> Measure {
     if evidence.setting.warm_up {
         return None;
@@ -54,7 +54,7 @@ pub(crate) fn idle_work(evidence: &Evidence) -> Measure {
     (idle.wall_ns > 0).then(|| (idle.share(), finding))
 }
 
-/// The threads that used most, and at least this much.
+/// Returns the threads that used most, and at least this much.
 fn largest(threads_ns: &BTreeMap<String, u64>, least_ns: f64) -> Vec<ThreadShare> {
     let all_ns = as_f64(threads_ns.values().sum::<u64>().max(1));
     let used = threads_ns

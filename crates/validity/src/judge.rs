@@ -1,4 +1,4 @@
-//! Holds the rules against evidence: of any stretch of time, or of a step and its slices.
+//! Applies the rules to evidence: of any stretch of time, or of a step and its slices.
 
 use std::collections::BTreeMap;
 use std::mem::discriminant;
@@ -14,9 +14,9 @@ use bakeoff_base::number::as_f64;
 /// A slice with its verdict.
 #[derive(Debug, Clone)]
 pub struct JudgedSlice {
-    /// Its evidence.
+    /// Evidence of the slice.
     pub evidence: Evidence,
-    /// The verdict on it alone.
+    /// The verdict on the slice alone.
     pub validity: Validity,
 }
 
@@ -29,7 +29,7 @@ impl JudgedSlice {
     }
 }
 
-/// The verdict on some time by its sums.
+/// Judges a stretch of time by its sums.
 #[must_use]
 pub fn judge(evidence: &Evidence) -> Validity {
     let mut reasons: Vec<Reason> = RULES
@@ -40,7 +40,7 @@ pub fn judge(evidence: &Evidence) -> Validity {
             Some(Reason { verdict, finding })
         })
         .collect();
-    // Where some other part was full, the contender had no chance to be.
+    // If another part was full, the contender could not be.
     if reasons
         .iter()
         .any(|reason| reason.verdict >= FairnessVerdict::HostBound)
@@ -55,7 +55,7 @@ pub fn judge(evidence: &Evidence) -> Validity {
 #[derive(Debug, Default)]
 pub struct StepJudge {
     sum: Option<Evidence>,
-    /// Time of the slices of each verdict, ns, and the worst that the first of them found.
+    /// The time of the slices with each verdict, ns, and the worst finding of the first of them.
     slices: BTreeMap<FairnessVerdict, (u64, Finding)>,
 }
 
@@ -73,15 +73,15 @@ impl StepJudge {
         }
     }
 
-    /// Adds how the contender got faster over the turns of the step; of a step with slices.
+    /// Adds how the contender got faster over the turns of the step; requires slices.
     pub fn rose(&mut self, rise: Option<RiseInTurns>) {
         if let Some(sum) = &mut self.sum {
             sum.rise_in_turns = rise;
         }
     }
 
-    /// The verdict by the sums, and by the share of the time that was unfair by slice: a single
-    /// bad slice of many does not void a step. Fair without slices.
+    /// Returns the verdict by the sums, and by the share of the time that was unfair by slice: a
+    /// single bad slice out of many does not void a step. Fair without slices.
     #[must_use]
     pub fn validity(&self) -> Validity {
         let Some(sum) = &self.sum else {
@@ -94,9 +94,9 @@ impl StepJudge {
         }
     }
 
-    /// Returns the verdict of the slices beyond that of the sums, which is worse or as bad for
-    /// another reason: the worst verdict that more than a tenth of the time has, or a diagnostic on
-    /// less.
+    /// Returns the verdict of the slices if it is worse than that of the sums, or as bad for
+    /// another reason: the worst verdict that more than a tenth of the time has, or a diagnostic
+    /// for less.
     fn part_of_time(&self, wall_ns: u64, by_sums: &Validity) -> Option<Reason> {
         let known: Vec<_> = by_sums
             .reasons()
@@ -131,7 +131,7 @@ impl StepJudge {
     }
 }
 
-/// Readings that rules would have needed, by why they are missing.
+/// Returns the readings that rules would have needed, by the reason why they are missing.
 fn missing(evidence: &Evidence) -> Vec<Reason> {
     let mut figures: [Vec<RequiredReading>; 3] = Default::default();
     let [unreadable, unrecorded, unmetered] = &mut figures;

@@ -1,8 +1,8 @@
 //! Rules for fair numbers: one rulebook for `run`, `load` and the report.
 //!
-//! [`Evidence`] is what was counted and read over some time; it can be added up. [`judge()`] holds
-//! every rule of [`RULES`] against it. Nothing here reads a clock or a file, so that any caller can
-//! judge the records again and come to the same verdicts.
+//! [`Evidence`] is what was counted and read over a stretch of time; it can be added up.
+//! [`judge()`] applies every rule of [`RULES`] to it. Nothing here reads a clock or a file, so that
+//! any caller can judge the records again and reach the same verdicts.
 
 pub mod audit;
 mod concurrency;

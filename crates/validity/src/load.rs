@@ -9,15 +9,15 @@ use crate::evidence::Setting;
 use crate::reading::Reading;
 
 impl Setting {
-    /// The setting of a step of a load spec. A step that ends with a number of requests runs out
-    /// of them on one connection after the other, so it is not a closed loop to its end.
+    /// Returns the setting of a step of a load spec. A step that ends after a number of requests
+    /// runs out of them on one connection after the other, so it is not a closed loop to its end.
     #[must_use]
     pub fn of_load(spec: &LoadSpec, step: usize) -> Self {
         let (stamped, bounded) = match spec.target.protocol {
             Protocol::Websocket(websocket) => {
                 (websocket.timestamp.is_some(), websocket.messages > 0)
             }
-            // A stream of events that need not end is left with its connection.
+            // An endless stream of events is left by closing its connection.
             Protocol::Http1 => {
                 let mut requests = spec.requests.iter();
                 (false, requests.any(|request| request.events.is_some()))

@@ -1,5 +1,5 @@
-//! The measure of each rule: a value to hold against its limits, and the finding with its numbers.
-//! `None` where there is nothing to judge, or where it cannot be judged.
+//! The measure of each rule: a value to compare with its limits, and the finding with its numbers.
+//! `None` if there is nothing to judge, or if it cannot be judged.
 
 use std::collections::BTreeSet;
 
@@ -19,18 +19,19 @@ use crate::times::Wait;
 use crate::turns::Used;
 use bakeoff_base::number::as_f64;
 
-/// Responses per connection below which that one has none says nothing.
+/// Mean responses per connection below which a connection without any means nothing.
 const RESPONSES_MIN: f64 = 2.0;
-/// Responses of the fastest connection below which differences between connections say nothing.
+/// Responses on the fastest connection below which differences between connections mean nothing.
 const UNEQUAL_RESPONSES_MIN: u64 = 50;
 /// Requests in flight for each core of the contender from which on it should be busy.
 const IN_FLIGHT_PER_CORE: f64 = 16.0;
-/// Lost load generators that a finding names; of a thousand a whole node may be gone.
+/// Maximum number of lost load generators that a finding names; of a thousand a whole node may be
+/// gone.
 const LOST_NAMED_MAX: usize = 8;
-/// Period in which the kernel deals out a cgroup's quota, ns.
+/// Period of the kernel's cgroup quota, ns.
 const PERIOD_NS: f64 = 1e8;
 
-/// A value to hold against the limits of a rule, and what was found.
+/// A value to compare with the limits of a rule, and the finding.
 pub(crate) type Measure = Option<(f64, Finding)>;
 
 pub(crate) fn no_success(evidence: &Evidence) -> Measure {
@@ -56,8 +57,9 @@ pub(crate) fn wrong_bodies(evidence: &Evidence) -> Measure {
     Some((as_f64(count), Finding::WrongBodies { count }))
 }
 
-/// Only where the backend's counts were read before the first request and after the last, so of
-/// steps: readings between slices come a little late, and what they miss is in the next slice.
+/// Measures requests to the backend, only if its counts were read before the first request and
+/// after the last, so only for steps: readings between slices come a little late, and miss requests
+/// that are in the next slice.
 pub(crate) fn backend_requests(evidence: &Evidence) -> Measure {
     let each_min = evidence.setting.work.backend_requests_min?;
     let counted = evidence.backend_requests.known()?;
@@ -91,7 +93,8 @@ pub(crate) fn generator_lost(evidence: &Evidence) -> Measure {
     Some((evidence.lost_ns / asked_ns.max(1.0), finding))
 }
 
-/// Where each connection starts and ends by design, how many are open at a time says nothing.
+/// Measures missing connections. If connections start and end by design, the number open at a time
+/// means nothing.
 pub(crate) fn connections_missing(evidence: &Evidence) -> Measure {
     (evidence.setting.keep_alive && !evidence.on_arrival).then_some(())?;
     let connecting_ns = match evidence.connecting_ns {
@@ -137,8 +140,8 @@ pub(crate) fn concurrency_low(evidence: &Evidence) -> Measure {
     Some((effective / asked.max(1.0), finding))
 }
 
-/// Requests that were in flight at the end do not count as missed, up to the number that the mean
-/// response time holds at the offered rate.
+/// Measures missed requests. Requests in flight at the end do not count as missed, up to the number
+/// that follows from the mean response time at the offered rate.
 pub(crate) fn rate_missed(evidence: &Evidence) -> Measure {
     let offered = evidence.offered.filter(|offered| *offered > 0)?;
     let ended = evidence.ended() - evidence.count(ErrorClass::Dropped);
@@ -165,8 +168,9 @@ pub(crate) fn generator_full(evidence: &Evidence) -> Measure {
     Some((busy, Finding::GeneratorFull { busy }))
 }
 
-/// Not of a contender that is CPU-bound: nothing else holds it back then, however much of a cycle
-/// passes in the load generator while other requests wait for the contender.
+/// Measures the load generator's share of a cycle. Not for a contender that is CPU-bound: nothing
+/// else limits it then, however much of a cycle passes in the load generator while other requests
+/// wait for the contender.
 pub(crate) fn generator_share(evidence: &Evidence) -> Measure {
     if evidence.turns.is_some_and(|turns| turns.is_cpu_bound()) {
         return None;
@@ -193,10 +197,10 @@ pub(crate) fn backend_full(evidence: &Evidence) -> Measure {
     Some((used / allowed, Finding::BackendFull { used, allowed }))
 }
 
-/// Cores that the load generator shares with the backend, or with all parts: their work, or that
-/// of anybody where that was read and is more. In turns it is their own work in the contender's
-/// turns alone: other processes meet all contenders of a block alike, so they must not decide in
-/// which table one of them is.
+/// Measures the cores that the load generator shares with the backend, or with all parts: their
+/// work, or that of all processes if it was read and is more. In turns only their own work in the
+/// contender's turns counts: other processes affect all contenders of a block alike, so they must
+/// not decide in which table one of them is.
 pub(crate) fn shared_cores_full(evidence: &Evidence) -> Measure {
     let cores = &evidence.setting.cores;
     let share = |used: &Reading<Used>| used.known().map_or(0.0, |used| used.share());
@@ -236,16 +240,16 @@ pub(crate) fn shared_cores_full(evidence: &Evidence) -> Measure {
     metered.then(|| (parts.max(anybody) / as_f64(shared.len() as u64), finding))
 }
 
-/// Cores' worth of CPU time that the backend used in the contender's turns: of what it used for all
-/// contenders, the share of this one's requests.
+/// Returns how many cores the backend used in the contender's turns: its use for all contenders,
+/// times the share of this one's requests.
 fn backend_in_turns(evidence: &Evidence, others: Others) -> f64 {
     let used_ns = evidence.backend_cpu.known().map_or(0, |used| used.used_ns);
     let all = (evidence.requests + others.requests).max(1);
     as_f64(used_ns) * as_f64(evidence.requests) / as_f64(all) / as_f64(evidence.wall_ns.max(1))
 }
 
-/// The same of a node: the contender's, where all that works there was read, or the one on which a
-/// load generator and the backend are, of which only they are known.
+/// Measures a shared node: the contender's, if all work on it was read, or the one with a load
+/// generator and the backend, whose own work alone is known.
 fn shared_node_full(evidence: &Evidence, nodes: &Nodes) -> Measure {
     let with_contender = !nodes.contender_is_alone();
     let node = match with_contender {
@@ -268,7 +272,7 @@ fn shared_node_full(evidence: &Evidence, nodes: &Nodes) -> Measure {
     Some((busy / as_f64(cores as u64), finding))
 }
 
-/// Cores' worth of CPU time that load generators and backend used on a node.
+/// Returns how many cores load generators and backend used on a node.
 fn parts_beside(evidence: &Evidence, nodes: &Nodes, node: &str) -> f64 {
     let backend = evidence.backend_cpu.known();
     let backend = backend.map_or(0.0, |used| used.share());
@@ -276,13 +280,14 @@ fn parts_beside(evidence: &Evidence, nodes: &Nodes, node: &str) -> f64 {
     evidence.generator_cores() * nodes.generators_on(node) + backend
 }
 
-/// Measures what was found before the first run: it is the same in all slices.
+/// Measures the slowdown found before the first run: it is the same in all slices.
 pub(crate) fn shared_physical_core(evidence: &Evidence) -> Measure {
     let sharing = evidence.setting.core_sharing.clone()?;
     Some((sharing.steady(), Finding::SharedPhysicalCore(sharing)))
 }
 
-/// Contenders that take turns lose as much to the hypervisor as each other, so it is not a finding.
+/// Measures steal. Contenders in turns lose equally much to the hypervisor, so it is not a finding
+/// for them.
 pub(crate) fn steal(evidence: &Evidence) -> Measure {
     if evidence.others.is_some() {
         return None;
@@ -293,8 +298,8 @@ pub(crate) fn steal(evidence: &Evidence) -> Measure {
     Some((share, Finding::Steal { share }))
 }
 
-/// Work on the contender's cores that is not its own. Where it has no separate cores, the other
-/// parts' work is not foreign either. Contenders that take turns lose as much to it as each other.
+/// Measures work of others on the contender's cores. If it has no separate cores, the other parts'
+/// work is not foreign either. Contenders in turns lose equally much to it.
 pub(crate) fn foreign_work(evidence: &Evidence) -> Measure {
     if evidence.others.is_some() {
         return None;
@@ -316,7 +321,7 @@ pub(crate) fn foreign_work(evidence: &Evidence) -> Measure {
     Some((share, Finding::ForeignWork { share }))
 }
 
-/// Cores' worth of CPU time that the session itself, or a cluster's meter, used.
+/// Returns how many cores the session itself, or a cluster's meter, used.
 fn own_share(host: &HostTime) -> f64 {
     as_f64(host.own_ns) / as_f64(host.wall_ns.max(1))
 }
@@ -328,7 +333,7 @@ fn contender_cores(evidence: &Evidence, host: &HostTime) -> Vec<usize> {
     }
 }
 
-/// How many of these cores' worth of time was spent so.
+/// Returns how many of these cores were spent in this way.
 fn cores_busy(host: &HostTime, cores: &[usize], spent_ns: fn(&CoreTime) -> u64) -> f64 {
     let wanted = host.cores.iter().filter(|core| cores.contains(&core.core));
     let spent_ns: u64 = wanted.map(spent_ns).sum();
@@ -355,11 +360,11 @@ pub(crate) fn quota_stalls(evidence: &Evidence) -> Measure {
     Some((share, finding))
 }
 
-/// The contender's use of its cores, where it has so much to do that they should be full and
-/// where those of others are not.
+/// Measures the contender's use of its cores, if it has enough work to fill them and no other part
+/// is full.
 pub(crate) fn nobody_full(evidence: &Evidence) -> Measure {
     let used = evidence.loaded_cpu()?.share();
-    // While a turn drains there is less and less to do.
+    // While a turn drains, there is less and less to do.
     let drain = evidence.turns.map_or(0.0, |turns| {
         as_f64(turns.drain_ns) / as_f64(turns.in_turns.wall_ns.max(1))
     });
@@ -376,8 +381,8 @@ pub(crate) fn nobody_full(evidence: &Evidence) -> Measure {
 }
 
 /// Returns how many of the contender's cores were certainly taken in its turns, by it, by other
-/// programs or by the hypervisor: all time in which these cores idled may have been in its turns.
-/// `None` without turns, and where a quota holds the contender.
+/// programs or by the hypervisor: all idle time of these cores may have been in its turns. `None`
+/// without turns, and if a quota limits the contender.
 fn taken_in_turns(evidence: &Evidence) -> Option<f64> {
     let in_turns = evidence.turns?.in_turns;
     let host = evidence.host.known()?;
@@ -405,8 +410,8 @@ pub(crate) fn still_rising(evidence: &Evidence) -> Measure {
     surely_rose(&warmth).then_some((rise, finding))
 }
 
-/// Only if it is not known that it rose: otherwise the other finding says so. Next to others what
-/// the noise hides is found in the blocks themselves.
+/// Measures the rise that noise may hide, unless the rise itself is known: the other finding says
+/// so then. In turns it is found later in the blocks themselves.
 pub(crate) fn warmth_unknown(evidence: &Evidence) -> Measure {
     let warmth = evidence.setting.warmth.filter(|warmth| !warmth.in_turns)?;
     let rise_most = warmth.rise_most;
@@ -424,7 +429,7 @@ pub(crate) fn compiling(evidence: &Evidence) -> Measure {
     (!evidence.setting.warm_up).then_some((share, Finding::Compiling { share }))
 }
 
-/// Failed requests end their connection too; that is not a refusal to keep it.
+/// Measures refused keep-alive. Failed requests end their connection too, which is not a refusal.
 pub(crate) fn keep_alive(evidence: &Evidence) -> Measure {
     let Evidence {
         reconnects,
@@ -442,8 +447,8 @@ pub(crate) fn keep_alive(evidence: &Evidence) -> Measure {
     Some((as_f64(unkept) / as_f64(requests), finding))
 }
 
-/// Share of the times that gather in a wait of the kernel's. A busy contender with a long queue has
-/// most of its times in one place too, wherever that is.
+/// Returns the share of times that gather in one of the kernel's waits. A busy contender with a
+/// long queue has most of its times in one place too, wherever that is.
 fn gathered(evidence: &Evidence, wait: Wait) -> Option<f64> {
     let share = evidence.service_time.gathered(wait)?;
     let queue = match evidence.loaded_cpu() {

@@ -1,24 +1,24 @@
-//! A value that may be missing, and why: a value that could not be read is not a good one.
+//! A value that may be missing, and why: a value that could not be read does not count as good.
 
-/// A value, or why there is none. The reasons stand in the order in which they outweigh each
-/// other when readings are added up.
+/// A value, or why there is none. The reasons are in the order of their precedence when readings
+/// are added up.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Reading<T> {
-    /// There can be none: no quota, no backend, no closed loop.
+    /// The value cannot exist: no quota, no backend, no closed loop.
     #[default]
     NotApplicable,
-    /// It was read.
+    /// The value was read.
     Known(T),
-    /// It was not meant to be read: bakeoff does not run the service.
+    /// The value was not meant to be read: bakeoff does not run the service.
     NotMetered,
     /// Records of this age do not have it.
     NotRecorded,
-    /// It should have been read and could not be.
+    /// The value should have been read and could not be.
     Unreadable,
 }
 
 impl<T> Reading<T> {
-    /// A reading that is due.
+    /// Returns a reading that is due.
     pub fn due(value: Option<T>) -> Self {
         value.map_or(Self::Unreadable, Self::Known)
     }
@@ -31,12 +31,12 @@ impl<T> Reading<T> {
         }
     }
 
-    /// The reading without its value.
+    /// Returns the reading without its value.
     pub(crate) fn state(&self) -> Reading<()> {
         self.then(|| Reading::Known(()))
     }
 
-    /// Adds the reading of another stretch of time: the sum is known when both are.
+    /// Adds the reading of another stretch of time: the sum is known if both are.
     pub(crate) fn add(&mut self, other: &Self, sum: impl FnOnce(&mut T, &T))
     where
         T: Clone,
@@ -48,7 +48,7 @@ impl<T> Reading<T> {
         }
     }
 
-    /// Another reading where this one was made, otherwise why there is none.
+    /// Returns another reading if this one was made, otherwise why there is none.
     pub(crate) fn then<U>(&self, reading: impl FnOnce() -> Reading<U>) -> Reading<U> {
         match self {
             Self::Known(_) => reading(),

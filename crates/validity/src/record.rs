@@ -11,7 +11,7 @@ use crate::evidence::{Evidence, Setting, Slice};
 use crate::judge::{JudgedSlice, judge};
 use crate::reading::Reading;
 
-/// The evidence of a recorded slice; `begin` is its run's first record.
+/// Returns the evidence of a recorded slice; `begin` is its run's first record.
 #[must_use]
 pub fn evidence_of(begin: &Begin, interval: &IntervalRecord) -> Evidence {
     let before = interval.contender_before.as_ref();
@@ -34,14 +34,14 @@ pub fn evidence_of(begin: &Begin, interval: &IntervalRecord) -> Evidence {
     )
 }
 
-/// The verdict on a slice by what its record holds.
+/// Judges a slice by the readings in its record.
 #[must_use]
 pub fn judge_record(begin: &Begin, interval: &IntervalRecord) -> Validity {
     judge(&evidence_of(begin, interval))
 }
 
-/// A recorded slice judged by today's rules. Where the record itself has a worse verdict, that
-/// stands: it may rest on what was not recorded.
+/// Judges a recorded slice by today's rules. If the record itself has a worse verdict, that one
+/// applies: it may be based on readings that were not recorded.
 #[must_use]
 pub fn judged_record(begin: &Begin, interval: &IntervalRecord) -> JudgedSlice {
     let mut judged = JudgedSlice::new(evidence_of(begin, interval));
@@ -53,7 +53,7 @@ pub fn judged_record(begin: &Begin, interval: &IntervalRecord) -> JudgedSlice {
     judged
 }
 
-/// Whether the record has a format with readings of cores and of TCP.
+/// Whether the record's format includes readings of cores and TCP counters.
 fn is_recent(begin: &Begin) -> bool {
     begin.format >= 2
 }
@@ -66,14 +66,14 @@ fn setting(begin: &Begin, interval: &IntervalRecord) -> Setting {
         Protocol::Http1 | Protocol::Http2 => (false, false),
     };
     let step = begin.run.steps.get(load.step);
-    // Trials come after the planned steps; they are open load, which says what was offered.
+    // Trials come after the planned steps; they are open load, which records the offered requests.
     let closed = step.map_or(load.offered.is_none(), |step| step.pace == Pace::Closed);
     let backend = match interval.backend_before {
         Some(_) => Reading::Known(()),
         None if begin.backend == BackendName::None => Reading::NotApplicable,
         None => Reading::NotMetered,
     };
-    // Turnaround of users is recorded where they have no think time.
+    // Turnaround of users is recorded if they have no think time.
     let is_loop = load.users.is_none() || load.turnaround_ns.is_some();
     Setting {
         cores: begin.cores.clone(),

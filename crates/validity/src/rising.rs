@@ -6,15 +6,15 @@ use bakeoff_model::load::LoadInterval;
 use bakeoff_model::warmth::Warmth;
 use bakeoff_stats::rise_over;
 
-/// How sure it is that the contender got faster, in standard errors. Less than in a warm-up, where
-/// the question is asked every few seconds and one wrong decision ends it.
+/// Standard errors needed to say that the contender got faster. Fewer than in a warm-up, where the
+/// question is asked every few seconds and one wrong decision ends it.
 const ERRORS: f64 = 2.5;
 
 /// How a contender got faster over the turns of a step. Shares: 0.01 = 1 %.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RiseInTurns {
-    /// Growth of its requests for each second of CPU time, relative to the median of the others in
-    /// the same blocks; the best guess.
+    /// Growth of the requests per second of CPU time, relative to the median of the others in the
+    /// same blocks; the best guess.
     pub(crate) rise: f64,
     /// Growth relative to the load generator's CPU time for its requests.
     pub(crate) to_generator: f64,
@@ -28,10 +28,10 @@ impl RiseInTurns {
         self.rise
     }
 
-    /// By the requests for each second of CPU time of a contender and of the others, block by block
-    /// of the same blocks, and by the slices of the contender. `None` where the noise does not
-    /// exclude that it did not get faster, which a few blocks always do; where it is rather the
-    /// others that became slower, by the load generator's CPU time; and without another contender.
+    /// Estimates the rise from the requests per second of CPU time of a contender and of the
+    /// others, block by block, and from the contender's slices. `None` if the noise may explain the
+    /// rise, which is always so for a few blocks; if the others became slower instead, by the load
+    /// generator's CPU time; and without another contender.
     #[must_use]
     pub fn of(own: &[f64], others: &[&[f64]], slices: &[&LoadInterval]) -> Option<Self> {
         let found = rise_over(&to_others(own, others)?, ERRORS)?;
@@ -45,8 +45,8 @@ impl RiseInTurns {
     }
 }
 
-/// Values of a contender, block by block, relative to the median of the others in the same blocks,
-/// in which effects of the host on all of them cancel. `None` without another contender.
+/// Returns the values of a contender, block by block, relative to the median of the others in the
+/// same blocks, which cancels effects of the host on all of them. `None` without another contender.
 pub(crate) fn to_others(own: &[f64], others: &[&[f64]]) -> Option<Vec<f64>> {
     let ratios = own.iter().enumerate().map(|(block, own)| {
         let others = others.iter().map(|other| other.get(block).copied());
@@ -55,17 +55,17 @@ pub(crate) fn to_others(own: &[f64], others: &[&[f64]]) -> Option<Vec<f64>> {
     ratios.collect()
 }
 
-/// The best guess of the growth of a contender's values relative to the median of the others in the
-/// same blocks, from the first block to the last. `None` without another contender, and with fewer
-/// blocks than say anything.
+/// Returns the best guess of the growth of a contender's values relative to the median of the
+/// others in the same blocks, from the first block to the last. `None` without another contender,
+/// and with too few blocks.
 #[must_use]
 pub fn growth_beside(own: &[f64], others: &[&[f64]]) -> Option<f64> {
     Some(rise_over(&to_others(own, others)?, 0.0)?.guess)
 }
 
-/// Growth of the CPU time of the load generator for each second of the contender's: twice the
-/// growth from the first half of the slices to the last. `None` with fewer than two slices, and
-/// where CPU time was not read.
+/// Returns the growth of the load generator's CPU time for each second of the contender's: twice
+/// the growth from the first half of the slices to the last. `None` with fewer than two slices, and
+/// if CPU time was not read.
 fn to_generator(slices: &[&LoadInterval]) -> Option<f64> {
     let log = |slice: &&LoadInterval| {
         let own_us: u64 = slice.turns.iter().map(|turn| turn.own_cpu_us).sum();
@@ -79,15 +79,15 @@ fn to_generator(slices: &[&LoadInterval]) -> Option<f64> {
     (half > 0).then(|| (2.0 * (mean(last) - mean(first))).exp_m1())
 }
 
-/// `None` of nothing.
+/// Returns the median; `None` for an empty list.
 fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     let last = values.len().checked_sub(1)?;
     Some((values[last / 2] * values[values.len() / 2]).sqrt())
 }
 
-/// Whether the noise excludes that it did not rise. Older records do not say; then the best guess
-/// is taken.
+/// Whether the noise cannot explain the rise. Older records do not say; then the best guess is
+/// used.
 pub(crate) fn surely_rose(warmth: &Warmth) -> bool {
     warmth.rise_least.is_none_or(|least| least > 0.0)
 }

@@ -1,5 +1,5 @@
-//! The rulebook as a table: what is looked at, from where on it speaks against a number, and what
-//! it then means. The table in docs/method/validity.md is held against this one by a test.
+//! The rulebook as a table: the measured value, the limits beyond which it speaks against a number,
+//! and the verdict. A test compares it with the table in docs/method/validity.md.
 
 use bakeoff_model::validity::FairnessVerdict::{
     self, BackendBound, Degraded, Fair, GeneratorBound, HostBound, Invalid,
@@ -12,19 +12,19 @@ use crate::evidence::Evidence;
 use crate::in_turns::{idle_work, long_drain, rising_in_turns};
 use crate::measures::{self, Measure};
 
-/// On which side of its limits a value speaks against the number.
+/// The side of its limits on which a value speaks against the number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LimitSide {
-    /// Above them.
+    /// Above the limits.
     Above,
-    /// Below them.
+    /// Below the limits.
     Below,
 }
 
-/// From where on a value has a verdict.
+/// A limit of a rule and the verdict beyond it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limit {
-    /// The limit itself is still good.
+    /// The limit itself, which is still good.
     pub at: f64,
     /// The limit in words.
     pub words: &'static str,
@@ -39,18 +39,18 @@ pub struct Rule {
     pub name: &'static str,
     /// The subject of the rule, in words.
     pub condition: &'static str,
-    /// On which side of the limits it is bad.
+    /// The bad side of the limits.
     pub side: LimitSide,
-    /// Its limits, the mildest first.
+    /// Limits of the rule, the mildest first.
     pub limits: &'static [Limit],
-    /// Where the limits come from.
+    /// The source of the limits.
     pub source: &'static str,
-    /// Takes the value.
+    /// The function that measures the value.
     pub(crate) measure: fn(&Evidence) -> Measure,
 }
 
 impl Rule {
-    /// The verdict on a value; `None` when it is within all limits.
+    /// Returns the verdict on a value; `None` if it is within all limits.
     #[must_use]
     pub fn grade(&self, value: f64) -> Option<FairnessVerdict> {
         let beyond = |limit: &&Limit| match self.side {

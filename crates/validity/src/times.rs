@@ -9,14 +9,14 @@ use bakeoff_base::number::as_f64;
 pub(crate) enum Wait {
     /// Linux delays an acknowledgement by 40 ms (`TCP_DELACK_MIN`).
     DelayedAcknowledgement,
-    /// Linux sends again what was lost after 200 ms at least (`TCP_RTO_MIN`).
+    /// Linux retransmits lost segments after at least 200 ms (`TCP_RTO_MIN`).
     Retransmission,
 }
 
 impl Wait {
     const ALL: [Self; 2] = [Self::DelayedAcknowledgement, Self::Retransmission];
 
-    /// From when to when, ns; the end is not in it.
+    /// Returns start and end of the wait, ns; the end is exclusive.
     fn span_ns(self) -> (u64, u64) {
         match self {
             Self::DelayedAcknowledgement => (39_000_000, 46_000_000),
@@ -28,7 +28,7 @@ impl Wait {
 /// How much more crowded a wait must be than its surroundings of the same width.
 const CROWD_MIN: f64 = 4.0;
 
-/// Times within a wait, and as long before and after it.
+/// Times within a wait, and in equally long spans before and after it.
 #[derive(Debug, Clone, Copy, Default)]
 struct Crowd {
     before: u64,
@@ -46,7 +46,7 @@ pub(crate) struct Times {
 }
 
 impl Times {
-    /// The sums of a histogram, at its resolution.
+    /// Returns the sums of a histogram, at its resolution.
     pub(crate) fn of(histogram: &Histogram) -> Self {
         let mut times = Self::default();
         for (time_ns, count) in histogram.buckets() {
@@ -71,17 +71,18 @@ impl Times {
         }
     }
 
-    /// The mean, ns; 0 without times.
+    /// Returns the mean, ns; 0 without times.
     pub(crate) fn mean_ns(&self) -> f64 {
         self.sum_ns / as_f64(self.count.max(1))
     }
 
-    /// The longest, ns; 0 without times.
+    /// Returns the longest time, ns; 0 without times.
     pub(crate) fn longest_ns(&self) -> u64 {
         self.longest_ns
     }
 
-    /// Share of the times that gather in a wait; `None` when its surroundings are as crowded.
+    /// Returns the share of the times that gather in a wait; `None` if its surroundings are as
+    /// crowded.
     pub(crate) fn gathered(&self, wait: Wait) -> Option<f64> {
         let (crowd, _) = self
             .crowds

@@ -1,4 +1,4 @@
-//! CPU time that was used of a time that passed, and how turns divide both.
+//! CPU time used during a period of time, and how turns divide both.
 
 use std::collections::BTreeMap;
 
@@ -6,17 +6,17 @@ use bakeoff_base::number::as_f64;
 use bakeoff_model::load::{LoadInterval, TurnCount};
 use bakeoff_model::resource::ResourceSample;
 
-/// Time used of a time that passed, ns.
+/// CPU time used during a period, ns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Used {
-    /// Used.
+    /// CPU time used.
     pub used_ns: u64,
-    /// Passed between the readings.
+    /// Time between the readings.
     pub wall_ns: u64,
 }
 
 impl Used {
-    /// Used time for each time that passed: cores, or a share.
+    /// Returns used time divided by passed time: cores, or a share.
     pub(crate) fn share(self) -> f64 {
         as_f64(self.used_ns) / as_f64(self.wall_ns.max(1))
     }
@@ -27,28 +27,28 @@ impl Used {
     }
 }
 
-/// One turn in this number is undisturbed: these show how much CPU time a contender uses when
-/// nothing else takes it.
+/// One turn in this number is assumed to be undisturbed, and shows how much CPU time a contender
+/// uses when nothing else takes it.
 pub const UNDISTURBED: usize = 5;
 
-/// A contender that uses this share of the CPU that it may use, in undisturbed turns, is CPU-bound.
+/// Share of the available CPU from which on a contender is CPU-bound, in undisturbed turns.
 pub const FULL: f64 = 0.97;
 
 /// CPU time of a contender that takes turns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct TurnsUsed {
-    /// In its turns.
+    /// CPU time in the turns.
     pub(crate) in_turns: Used,
-    /// Time at the ends of turns in which no request was sent any more, ns.
+    /// Time at the ends of turns in which no more requests were sent, ns.
     pub(crate) drain_ns: u64,
     /// Turns whose CPU time was read.
     pub(crate) read: usize,
-    /// Those of them in which it used all that it may use.
+    /// Turns among these in which the contender used all its available CPU.
     pub(crate) full: usize,
 }
 
 impl TurnsUsed {
-    /// Whether the contender is CPU-bound: it uses all that it may use in undisturbed turns.
+    /// Whether the contender is CPU-bound: it uses all its available CPU in undisturbed turns.
     pub(crate) fn is_cpu_bound(&self) -> bool {
         self.full > 0 && self.full * UNDISTURBED >= self.read
     }
@@ -78,8 +78,8 @@ pub(crate) fn turns(load: &LoadInterval, all: Used, cores: f64) -> Option<TurnsU
     })
 }
 
-/// Returns the part of the CPU time of a slice that a contender used outside of its turns; `None`
-/// where that was not read turn by turn.
+/// Returns the CPU time that a contender used outside its turns in a slice; `None` if it was not
+/// read turn by turn.
 pub(crate) fn outside_of_turns(load: &LoadInterval, all: Used) -> Option<Used> {
     Some(Used {
         used_ns: all.used_ns.saturating_sub(own_ns(load)?),
@@ -87,19 +87,19 @@ pub(crate) fn outside_of_turns(load: &LoadInterval, all: Used) -> Option<Used> {
     })
 }
 
-/// The CPU time of a contender in its turns, ns.
+/// Returns the CPU time of a contender in its turns, ns.
 fn own_ns(load: &LoadInterval) -> Option<u64> {
     let own_us: u64 = load.turns.iter().map(|turn| turn.own_cpu_us).sum();
     (own_us > 0).then_some(own_us * 1000)
 }
 
-/// The ends of turns in which no request was sent any more, ns.
+/// Returns the time at the ends of turns in which no more requests were sent, ns.
 pub(crate) fn drain_ns(load: &LoadInterval) -> u64 {
     load.turns.iter().map(|turn| turn.drain_us * 1000).sum()
 }
 
-/// CPU time of each group of threads between two readings, ns. What a thread used before it ended
-/// is gone from the later reading.
+/// Returns the CPU time of each group of threads between two readings, ns. The later reading does
+/// not include threads that have exited.
 pub(crate) fn threads_ns(before: &ResourceSample, after: &ResourceSample) -> BTreeMap<String, u64> {
     let used = after.threads.iter().map(|(name, group)| {
         let then_ns = before.threads.get(name).map_or(0, |group| group.cpu_ns);

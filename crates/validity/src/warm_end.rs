@@ -1,4 +1,4 @@
-//! The end of a warm-up by which a set was found warm: it is measured as well as what follows.
+//! The end of a warm-up by which a set was found warm: it is measured like the following step.
 
 use std::collections::BTreeMap;
 
@@ -10,18 +10,18 @@ use crate::record::judged_record;
 use crate::rules::COMPILING_MAX;
 use crate::warm_up::{COMPILING_PART, WarmUp, is_warm};
 
-/// More blocks than this are in no slice.
+/// More than the number of blocks in any slice.
 const BLOCKS_MAX: u64 = 1 << 32;
 
-/// The place of a set: benchmark, profile, backend, repetition, group.
+/// The identity of a set: benchmark, profile, backend, repetition, group.
 type SetKey = (String, String, String, u32, Option<u32>);
 
-/// Makes the last slices of the warm-up the first ones of the step that follows, in sets whose
-/// contenders were all found warm, each next to the others, and whose next step is the same load.
+/// Makes the last slices of the warm-up the first ones of the following step, in sets whose
+/// contenders were all found warm relative to each other, and whose next step has the same load.
 ///
-/// They are the last half of the slices, over which the contenders were held against each other;
+/// These are the last half of the slices, over which the contenders were compared with each other;
 /// the last quarter if compilers took more than 5 % of a contender's CPU time in that half. Runs
-/// whose own metrics were read are left as they are: the readings span the step alone.
+/// whose own metrics were read are left unchanged: the readings only span the step.
 pub fn count_warm_ends(runs: &mut [RunRecords]) {
     let mut sets: BTreeMap<SetKey, Vec<(&mut RunRecords, WarmEnd)>> = BTreeMap::new();
     for run in runs {
@@ -52,15 +52,15 @@ pub fn count_warm_ends(runs: &mut [RunRecords]) {
 
 /// The warm-up of one run in turns.
 struct WarmEnd {
-    /// Its step.
+    /// Index of the warm-up step.
     step: usize,
-    /// How warm the contender was in the end.
+    /// How warm the contender was at the end.
     warmth: Warmth,
-    /// How many of its last slices are as good as measured ones.
+    /// The number of its last slices that count as measured.
     count: usize,
 }
 
-/// `None` of a run without such a warm-up, and of one that did not reach the step after it.
+/// Returns the warm-up of a run; `None` if it has none, or did not reach the step after it.
 fn warm_end(run: &RunRecords) -> Option<WarmEnd> {
     let steps = &run.begin.run.steps;
     let step = steps.iter().position(|step| step.at_least.is_some())?;
@@ -79,7 +79,7 @@ fn warm_end(run: &RunRecords) -> Option<WarmEnd> {
     })
 }
 
-/// How many of the last slices of a warm-up are as good as measured ones.
+/// Returns the number of last slices of a warm-up that count as measured.
 fn count(slices: &[&IntervalRecord]) -> usize {
     let half = slices.len() / 2;
     let mut last = WarmUp::default();
@@ -92,7 +92,7 @@ fn count(slices: &[&IntervalRecord]) -> usize {
     }
 }
 
-/// Makes the last slices of a step the first ones of the next; slices and blocks are counted on.
+/// Makes the last slices of a step the first ones of the next; slices and blocks are renumbered.
 fn move_last(run: &mut RunRecords, step: usize, warmth: Warmth, count: usize) {
     let of_step = run.intervals.iter().filter(|slice| slice.load.step == step);
     let first = of_step.count() - count;
@@ -104,7 +104,7 @@ fn move_last(run: &mut RunRecords, step: usize, warmth: Warmth, count: usize) {
         if is_of_step && seen > first {
             load.step = step + 1;
             load.slice = moved;
-            // A warm-up is played again and again, and each time its blocks are counted from 0.
+            // A warm-up is repeated, and each time its blocks are counted from 0.
             count_on(&mut load.turns, moved);
             moved += 1;
             slice.warm_up = false;
@@ -117,7 +117,7 @@ fn move_last(run: &mut RunRecords, step: usize, warmth: Warmth, count: usize) {
     }
 }
 
-/// Moves the numbers of blocks behind those of this many slices.
+/// Renumbers blocks so that they follow those of this many slices.
 fn count_on(turns: &mut [TurnCount], slices: u32) {
     for turn in turns {
         turn.block += u64::from(slices) * BLOCKS_MAX;

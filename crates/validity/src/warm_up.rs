@@ -1,4 +1,4 @@
-//! Whether a contender is warm by now, slice after slice of its warm-up.
+//! Whether a contender is warm, slice after slice of its warm-up.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -14,21 +14,21 @@ use bakeoff_stats::rise_over;
 use crate::rising::{surely_rose, to_others};
 use crate::rules::COMPILING_MAX;
 
-/// How sure the limits of a rise are next to others, in standard errors. What still gets faster
-/// unnoticed is found in the blocks that were measured, and left out there.
+/// Standard errors for the limits of a rise in turns. A contender that still gets faster unnoticed
+/// is found later in the measured blocks, which are then excluded.
 const ERRORS: f64 = 2.0;
 
-/// Next to others, compilers are looked at in the last slices: one in this many.
+/// In turns, compilers are checked in the last slices: one in this many.
 pub(crate) const COMPILING_PART: usize = 4;
 
-/// Over this much time it is asked whether compilers are at work, s: in single slices they often
-/// are.
+/// The time over which compiler activity is checked, s: in single slices compilers are often
+/// active.
 const COMPILING_S: f64 = 5.0;
 
 /// A slice, and a block in it.
 type Block = (u32, u64);
 
-/// How fast a contender was in each block.
+/// The speed of a contender in each block.
 type Speeds = BTreeMap<Block, f64>;
 
 /// A warm-up so far.
@@ -36,10 +36,10 @@ type Speeds = BTreeMap<Block, f64>;
 pub struct WarmUp {
     throughput: Vec<Point>,
     /// CPU time of the load generator for each second of the contender's. A host whose speed
-    /// changes makes requests dearer for both, or gives both less time.
+    /// changes makes requests more expensive for both, or gives both less time.
     efficiency: Vec<Option<Point>>,
     cpu: Vec<Option<CpuParts>>,
-    /// Of a contender that takes turns, all of them, with the slice: blocks are counted from 0 each
+    /// All turns of a contender that takes turns, with the slice: blocks are counted from 0 each
     /// time the step is played.
     turns: Vec<(u32, TurnCount)>,
 }
@@ -61,7 +61,7 @@ impl WarmUp {
         let samples = samples.zip(slice.contender_after.as_ref());
         let used_ns = samples
             .and_then(|(before, after)| after.cpu?.total_ns().checked_sub(before.cpu?.total_ns()));
-        // Of a contender that takes turns, that of its turns: others worked in between.
+        // In turns, only the CPU time of its turns: others worked in between.
         let own_ns: u64 = load.turns.iter().map(|turn| turn.own_cpu_us * 1000).sum();
         let used_ns = used_ns.map(|used_ns| if own_ns > 0 { own_ns } else { used_ns });
         self.turns
@@ -70,7 +70,7 @@ impl WarmUp {
         let both_ns = used_ns.map(|used_ns| (generator_ns, used_ns));
         let both_ns = both_ns.filter(|(generator_ns, used_ns)| *generator_ns > 0 && *used_ns > 0);
         self.efficiency.push(both_ns.map(|(generator_ns, used_ns)| {
-            // A contender that serves no request is asked too, which takes time.
+            // A contender that serves no request is still sent some, which takes time.
             let is_serving = load.requests > 0;
             point(if is_serving {
                 as_f64(generator_ns) / as_f64(used_ns)
@@ -82,7 +82,8 @@ impl WarmUp {
             .push(samples.and_then(|(before, after)| CpuParts::between(before, after)));
     }
 
-    /// How warm the contender is at the end of these slices; `None` while they are too few to say.
+    /// Returns how warm the contender is at the end of these slices; `None` while there are too
+    /// few.
     #[must_use]
     pub fn warmth(&self) -> Option<Warmth> {
         let rise = self
@@ -99,9 +100,10 @@ impl WarmUp {
         })
     }
 
-    /// How warm the contender is next to `others` of its set, which are loaded in the same blocks:
-    /// whether it still gets faster relative to them, in the last half of the blocks. Without
-    /// another contender, as [`Self::warmth`]. `None` while the blocks are too few to say.
+    /// Returns how warm the contender is relative to `others` of its set, which are loaded in the
+    /// same blocks: whether it still gets faster than they do, in the last half of the blocks.
+    /// Without another contender, the result of [`Self::warmth`]. `None` while there are too few
+    /// blocks.
     #[must_use]
     pub fn warmth_beside(&self, others: &[&Self]) -> Option<Warmth> {
         if others.is_empty() {
@@ -128,8 +130,8 @@ impl WarmUp {
         })
     }
 
-    /// How fast it was in each block: requests for each second of CPU time, or of its turn where
-    /// CPU time was not read turn by turn.
+    /// Returns the contender's speed in each block: requests per second of CPU time, or of its turn
+    /// if CPU time was not read turn by turn.
     fn speeds(&self) -> Speeds {
         let is_read = self.turns.iter().any(|(_, turn)| turn.own_cpu_us > 0);
         let speed = |(slice, turn): &(u32, TurnCount)| {
@@ -149,7 +151,7 @@ impl WarmUp {
         self.turns.iter().filter_map(speed).collect()
     }
 
-    /// By the steadier of the two series, unless throughput rises significantly.
+    /// Returns the rise of the steadier of the two series, unless throughput rises significantly.
     fn rise_since(&self, first: usize) -> Option<Rise> {
         let throughput = rise(&self.throughput[first..])?;
         let efficiency: Option<Vec<Point>> = self.efficiency[first..].iter().copied().collect();
@@ -160,8 +162,9 @@ impl WarmUp {
         })
     }
 
-    /// The first slice after the last five seconds in which compilers used more than 5 %: what was
-    /// slower before says nothing about now, however far back noise makes one look.
+    /// Returns the first slice after the last five seconds in which compilers used more than 5 %:
+    /// lower speed before then means nothing now, however far back the noise makes it necessary to
+    /// look.
     fn compiled_until(&self) -> usize {
         let is_compiling = |end: &usize| {
             let to_s = self.throughput[*end - 1].to_s;
@@ -173,7 +176,7 @@ impl WarmUp {
         (1..=self.cpu.len()).rev().find(is_compiling).unwrap_or(0)
     }
 
-    /// `None` where the threads of a slice were not read.
+    /// Returns the share of compilers; `None` if the threads of a slice were not read.
     pub(crate) fn jit_share(&self, slices: Range<usize>) -> Option<f64> {
         let cpu: Option<Vec<CpuParts>> = self.cpu[slices].iter().copied().collect();
         cpu.map(|parts| {
@@ -184,9 +187,9 @@ impl WarmUp {
     }
 }
 
-/// Whether that is warm: it is flat, and next to nothing is compiled, as far as threads were read.
-/// Next to others it is flat unless it is sure that it rises, because a host that varies would keep
-/// them from being flat for ever.
+/// Whether a contender with this warmth is warm: its speed is flat, and almost nothing is compiled,
+/// as far as threads were read. In turns its speed is flat unless a rise is certain, because a host
+/// that varies would otherwise never let it be flat.
 #[must_use]
 pub fn is_warm(warmth: &Warmth) -> bool {
     let is_flat = match warmth.in_turns {

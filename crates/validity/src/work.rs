@@ -1,17 +1,17 @@
-//! Whether a contender did all of the work that a suite asks of it besides its responses, over a
-//! whole run. What the backend was asked is a rule of [`crate::RULES`].
+//! Whether a contender did all of the work that a suite requires besides its responses, over a
+//! whole run. Requests to the backend are a rule of [`crate::RULES`].
 
 use bakeoff_base::number::as_f64;
 use bakeoff_model::check::CheckOutcome;
 use bakeoff_model::plan::Work;
 
-/// Share of the lines due below which a contender does not log each request. Lines are counted
-/// over the whole run and a moment after it, so that buffers have come out; the rest is a last
-/// one, of a block for each thread.
+/// Share of the due lines below which a contender does not log each request. Lines are counted over
+/// the whole run and a moment after it, so that buffers are flushed; the rest allows for a last
+/// block of each thread.
 const LOG_LINES_SHARE_MIN: f64 = 0.99;
 
-/// Lines of the log that are due for this number of successful requests; `None` where the suite
-/// asks for none, or nothing succeeded.
+/// Returns the log lines that are due for this number of successful requests; `None` if the suite
+/// requires none, or nothing succeeded.
 #[must_use]
 pub fn log_lines_due(work: &Work, requests: u64) -> Option<f64> {
     let due = work.log_lines_min? * as_f64(requests) * LOG_LINES_SHARE_MIN;
@@ -19,8 +19,8 @@ pub fn log_lines_due(work: &Work, requests: u64) -> Option<f64> {
 }
 
 /// Whether the log grew over the load by the lines that are due for `requests` successful requests,
-/// with the growth in words. `before` and `after` are its lines, where they are counted; `None`
-/// where none are due.
+/// with the growth in words. `before` and `after` are its lines, if they are counted; `None` if
+/// none are due.
 #[must_use]
 pub fn logs_under_load(
     work: &Work,

@@ -1,4 +1,4 @@
-//! Audits of published values and of our own records for what cannot be.
+//! Audits of published values and of our own records for impossible values.
 
 mod published;
 mod results;
@@ -11,25 +11,25 @@ pub use results::results;
 pub struct AuditFinding {
     /// Its meaning.
     pub kind: FoundKind,
-    /// The subject: a case, or what a source calls it.
+    /// The subject: a case, or the name that a source gives it.
     pub subject: String,
     /// The finding with its numbers: a lower-case fragment.
     pub sentence: String,
 }
 
-/// The meaning of a finding of an audit.
+/// The meaning of an audit finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FoundKind {
     /// Slices have another verdict by today's rules than when they were recorded.
     Differs,
-    /// It was ranked by what was recorded, and today's rules do not let it be.
+    /// A number was ranked when it was recorded, but today's rules do not allow it.
     UnfairButRanked,
-    /// The values cannot be what they are called.
+    /// The values are impossible under their labels.
     Impossible,
 }
 
 impl FoundKind {
-    /// Whether a reader who trusts the values is misled.
+    /// Whether the finding misleads a reader who trusts the values.
     #[must_use]
     pub fn misleads(self) -> bool {
         self != Self::Differs

@@ -1,5 +1,5 @@
-//! Published values that cannot be what they are called. Nothing is known here but the values and
-//! the limits under which they were measured.
+//! Published values that are impossible under their labels. The audit only knows the values and the
+//! limits under which they were measured.
 
 use std::collections::BTreeMap;
 
@@ -10,9 +10,10 @@ use super::{AuditFinding, FoundKind};
 /// A start-up below this, s, cannot include the creation of a container or process and end with
 /// a response: execution, linking, and the round trip that a service needs to find its backend.
 const STARTUP_MIN_S: f64 = 0.005;
-/// CPU time beyond the quota that rounding of published values explains.
+/// CPU time beyond the quota that the rounding of published values explains.
 const QUOTA_SLACK: f64 = 0.02;
-/// The same for CPU per request over the whole life against that of the steps.
+/// Share of the steps' CPU per request below which that of the whole life is too low; rounding
+/// explains the rest.
 const ROUNDING: f64 = 0.97;
 /// Times the mean by Little's law from which on a p99 says that some connections were not served.
 const TAIL_MAX: f64 = 20.0;
@@ -51,7 +52,8 @@ fn impossible(subject: &str, sentence: String) -> AuditFinding {
     }
 }
 
-/// Different services do not fail equally often: the load generator that asked them did.
+/// Finds equal error counts: different services do not fail equally often, so the load generator
+/// did.
 fn equal_errors(results: &[&PublishedResult]) -> Vec<AuditFinding> {
     let mut alike: BTreeMap<(&str, u32, u64), Vec<&str>> = BTreeMap::new();
     for result in results {
@@ -90,14 +92,14 @@ fn startup(result: &PublishedResult) -> Option<String> {
     ))
 }
 
-/// The connections, throughput and CPU per request of each step that has all of them.
+/// Returns connections, throughput and CPU per request of each step that has all of them.
 fn steps(result: &PublishedResult) -> impl Iterator<Item = (u32, f64, f64)> {
     let figures = result.throughput.iter().zip(&result.cpu_us);
     let steps = result.steps.iter().zip(figures);
     steps.map(|(step, (throughput, cpu_us))| (step.connections, *throughput, *cpu_us))
 }
 
-/// Throughput times CPU per request is the CPU used.
+/// Finds CPU use above the quota: throughput times CPU per request is the CPU used.
 fn over_quota(source: &Source, result: &PublishedResult) -> Option<String> {
     let quota = source.limits.cpus?;
     let used = |(connections, throughput, cpu_us): (u32, f64, f64)| {
@@ -114,7 +116,8 @@ fn over_quota(source: &Source, result: &PublishedResult) -> Option<String> {
     })
 }
 
-/// In closed load connections divided by throughput is the mean time of a request (Little 1961).
+/// Finds p99 values that are far above the mean request time, which in closed load is connections
+/// divided by throughput (Little 1961).
 fn tails(result: &PublishedResult) -> Vec<String> {
     let steps = result.steps.iter().zip(&result.throughput);
     let mut measured: BTreeMap<u32, f64> = steps
@@ -145,7 +148,7 @@ fn tails(result: &PublishedResult) -> Vec<String> {
     result.p99_ms.iter().filter_map(judge).collect()
 }
 
-/// A high-water mark neither falls nor exceeds the limit.
+/// Finds high-water marks that fall or exceed the limit.
 fn memory(source: &Source, result: &PublishedResult) -> Option<String> {
     let end = result.memory_end_mib?;
     let limit = source.limits.memory_bytes;
@@ -162,7 +165,7 @@ fn memory(source: &Source, result: &PublishedResult) -> Option<String> {
     ))
 }
 
-/// The whole life includes the start-up and the steps, so it cannot be cheaper.
+/// Finds a whole life that is cheaper than its steps, although it includes them and the start-up.
 fn whole_life(result: &PublishedResult) -> Option<String> {
     let whole_us = result.cpu_us_whole?;
     let (mut requests, mut cpu) = (0.0, 0.0);

@@ -14,9 +14,9 @@ use crate::record::evidence_of;
 use crate::rules::UNFAIR_TIME_MAX;
 use crate::work::logs_under_load;
 
-/// Judges every recorded slice and every step of all completed runs again. First cases whose runs
-/// are of several builds, then what is not fair enough any more to be ranked, then how verdicts of
-/// slices differ, these two in the order of the runs.
+/// Judges every recorded slice and every step of all completed runs again. Lists first the cases
+/// whose runs have several builds, then the steps that are not fair enough to be ranked any more,
+/// then the changed verdicts of slices; the latter two in the order of the runs.
 #[must_use]
 pub fn results(results: &Results) -> Vec<AuditFinding> {
     let completed = |run: &&RunRecords| {
@@ -34,9 +34,9 @@ pub fn results(results: &Results) -> Vec<AuditFinding> {
     mixed.chain(unfair).chain(differences(&runs)).collect()
 }
 
-/// Cases of which one sample is of several programs.
+/// Returns the cases whose sample comes from several programs.
 fn several_builds(runs: &[&RunRecords]) -> Vec<AuditFinding> {
-    // A run that was made again is in the sample with its last attempt alone.
+    // Only the last attempt of a repeated run is in the sample.
     let last: BTreeMap<&str, &RunRecords> = runs
         .iter()
         .map(|run| (run.begin.run.id.as_str(), *run))
@@ -76,9 +76,9 @@ fn subject(run: &RunRecords) -> String {
     format!("{case}, run {run}")
 }
 
-/// The slices of each step, in order.
+/// Returns the slices of each step, in order.
 fn steps(run: &RunRecords) -> Vec<Vec<&IntervalRecord>> {
-    // Open load after turns has warm-up in the same step.
+    // Open load after turns has its warm-up in the same step.
     let mut steps: BTreeMap<(usize, bool), Vec<&IntervalRecord>> = BTreeMap::new();
     for slice in &run.intervals {
         let step = (slice.load.step, slice.warm_up);
@@ -87,7 +87,8 @@ fn steps(run: &RunRecords) -> Vec<Vec<&IntervalRecord>> {
     steps.into_values().collect()
 }
 
-/// A measured step that was recorded as one to be ranked, and is none.
+/// Returns a finding for a measured step that was recorded as one to be ranked, but is not by
+/// today's rules.
 fn unfair(run: &RunRecords, slices: &[&IntervalRecord]) -> Option<AuditFinding> {
     let first = slices.first().filter(|slice| !slice.warm_up)?;
     let length = |slice: &IntervalRecord| as_f64(slice.load.length_ns());
@@ -108,7 +109,8 @@ fn unfair(run: &RunRecords, slices: &[&IntervalRecord]) -> Option<AuditFinding> 
     })
 }
 
-/// A run whose log did not grow with its requests although no check of the time said so.
+/// Returns a finding for a run whose log did not grow with its requests although no check of the
+/// time noticed.
 fn silent(run: &RunRecords) -> Option<AuditFinding> {
     let at = |moment: Moment| {
         let reading = run.idle.iter().find(|idle| idle.moment == moment)?;
@@ -128,8 +130,7 @@ fn silent(run: &RunRecords) -> Option<AuditFinding> {
     }
 }
 
-/// Slices whose verdict is another one now, those of one case and one number of connections
-/// together.
+/// Returns the slices whose verdict has changed, grouped by case and number of connections.
 fn differences(runs: &[&RunRecords]) -> Vec<AuditFinding> {
     type Change = (String, u32, FairnessVerdict, FairnessVerdict);
     let mut changes: Vec<(Change, usize, Validity)> = Vec::new();
@@ -146,7 +147,7 @@ fn differences(runs: &[&RunRecords]) -> Vec<AuditFinding> {
         match changes.iter_mut().find(|(known, ..)| *known == change) {
             Some((_, count, _)) => *count += 1,
             None => {
-                // What speaks for the worse of the two verdicts.
+                // The reasons for the worse of the two verdicts.
                 let words = if verdict > then {
                     now
                 } else {
