@@ -1,9 +1,9 @@
-//! Ratios held against bounds: significantly above, significantly below, or undecided.
+//! Ratios compared with bounds: significantly above, significantly below, or undecided.
 //!
-//! It is the t test of [`crate::log_ratio`] with the bound in the place of 1, on one side: nothing
-//! else than where the interval lies, with the correction for many of them. Where the number of
-//! sets was decided by looking at them, it is the test of [`mod@crate::sequential`], whose p-values
-//! and intervals hold at whichever set that was.
+//! This is the t test of [`crate::log_ratio`] with the bound instead of 1, one-sided: it only says
+//! where the interval lies, corrected for many comparisons. If the number of sets was decided by
+//! looking at them, it is the test of [`mod@crate::sequential`], whose p-values and intervals are
+//! valid after any set.
 
 use crate::holm;
 use crate::log_ratio::{self, LogRatio, is_ratio};
@@ -12,40 +12,40 @@ use crate::sequential::Sequential;
 use crate::set_pairs::SetPairs;
 
 /// The chance of any false "above" among all ratios of a session together, and of a false "below"
-/// for each. On one side, so that of a single ratio the 95 % interval lies on that side.
+/// for each. One-sided, so that the 95 % interval of a single ratio lies on that side.
 const ERROR: f64 = 0.025;
 
-/// On which side of a bound a ratio is.
+/// The side of a bound on which a ratio is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BoundSide {
-    /// Significantly above, with all ratios of the family considered.
+    /// Significantly above, corrected for all ratios of the family.
     Above,
-    /// Significantly below, or equal; considered alone.
+    /// Significantly below, or equal; not corrected.
     Below,
     /// The runs do not decide it.
     Undecided,
 }
 
-/// A ratio against a bound.
+/// A ratio compared with a bound.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bounded {
-    /// Ratio of the geometric means, first over second, with its own 95 % interval. Of samples that
-    /// were looked at it is the one that holds at every look.
+    /// Ratio of the geometric means, first over second, with its own 95 % interval. For samples
+    /// that were looked at, the interval is valid at every look.
     pub ratio: Estimate,
-    /// On which side it is.
+    /// The side of the bound.
     pub side: BoundSide,
-    /// The interval is above, but with this number in one family that may be chance.
+    /// Whether the interval is above, which may be chance because of the size of the family.
     pub alone_above: bool,
 }
 
-/// Holds first over second against a bound, for each; all of them are one family.
+/// Compares the ratio of each pair, first over second, with its bound; all of them are one family.
 ///
-/// Holm's correction holds at every look: a p-value of samples that were looked at is one of all
+/// Holm's correction is valid at every look: the p-value of samples that were looked at covers all
 /// looks together, and never rises from one to the next.
 #[must_use]
 pub fn against_bounds(tests: &[(&Sample, &Sample, f64)]) -> Vec<Bounded> {
     let found: Vec<Option<Found>> = tests.iter().map(|test| Found::of(*test)).collect();
-    // One without a p-value cannot be called above, so it is not part of the family.
+    // A ratio without a p-value cannot be called above, so it is not part of the family.
     let p_values = found.iter().flatten().map(|found| found.p_at_most);
     let mut adjusted = holm::adjusted(&p_values.collect::<Vec<f64>>()).into_iter();
     let held = found.iter().zip(tests).map(|(found, test)| {
@@ -64,7 +64,7 @@ struct Found {
     p_at_most: f64,
     /// One-sided p-value of "the ratio is at least the bound".
     p_at_least: f64,
-    /// Nothing holds of it: its sets contradict each other, or are too few for a look.
+    /// Whether the ratio has no result: its sets contradict each other, or are too few for a look.
     is_void: bool,
 }
 

@@ -1,16 +1,17 @@
-//! The highest rate that a service bears, from trials that were met or missed: where to try
-//! next, what is known by now, and when it is enough. What a trial is, and what it has to meet, is
-//! not known here.
+//! The search for the highest rate that a service sustains, from trials that were met or missed:
+//! the rate to try next, the current estimate, and when it is good enough. The search does not know
+//! what a trial is, and what it has to meet.
 //!
 //! A Bayesian adaptive search, as in psychophysics (Watson and Pelli, "QUEST: A Bayesian Adaptive
 //! Psychometric Method", Perception & Psychophysics 1983): the chance that a trial is met falls
-//! with the logarithm of its rate, as a logistic curve around the capacity. How steeply is not
-//! known either, and integrated out. The next trial goes where the capacity is as likely above as
-//! below (King-Smith et al., "Efficient and Unbiased Modifications of the QUEST Threshold Method",
-//! Vision Research 1994, after whom the mean or the median loses little against looking ahead),
-//! and when it is roughly known, in turn to where it is significantly above and below: at the
-//! median itself every curve is even, so that trials there say nothing of how steep it is.
-//! Bisection would believe every single trial, and one stall of the host would mislead it for good.
+//! with the logarithm of its rate, as a logistic curve around the capacity. The steepness is not
+//! known either, and integrated out. The next trial uses the rate that the capacity is equally
+//! likely to be above or below (King-Smith et al., "Efficient and Unbiased Modifications of the
+//! QUEST Threshold Method", Vision Research 1994, who found that the mean or the median loses
+//! little compared with looking ahead). Once the capacity is roughly known, trials alternate
+//! between rates where it is significantly above and below: at the median all curves agree, so that
+//! trials there do not show the steepness. Bisection would believe every trial, so a single stall
+//! of the host would mislead it permanently.
 
 use std::f64::consts::LN_2;
 
@@ -18,41 +19,41 @@ use bakeoff_base::number::length_as_f64;
 
 use crate::sample::{Estimate, Interval, Sample};
 
-/// Chance that a trial is missed however low its rate: a stall of the host, a pause.
+/// Chance that a trial is missed at any rate: a stall of the host, a pause.
 const MISSED_ANYHOW: f64 = 0.03;
-/// Chance that a trial is met however high its rate.
+/// Chance that a trial is met at any rate.
 const MET_ANYHOW: f64 = 0.001;
-/// How steep the curve may be: the logarithm of the rate over which the odds change by a factor
+/// Possible spreads of the curve: the logarithm of the rate over which the odds change by a factor
 /// of e, all equally likely before the first trial.
 const SPREADS: [f64; 6] = [0.001, 0.003, 0.01, 0.02, 0.04, 0.08];
-/// Distance of the capacities of the grid, as a logarithm: a quarter of a percent.
+/// Distance between capacities of the grid, as a logarithm: a quarter of a percent.
 const RESOLUTION: f64 = 0.0025;
-/// Fewer trials than this are never enough: they could all be lucky.
+/// Minimum number of trials: fewer could all be lucky.
 const TRIALS_MIN: usize = 6;
 /// Distance of the quartiles, as a logarithm, at which a capacity is roughly known.
 const ROUGHLY: f64 = 0.03;
-/// The rates that are then tried, in turn.
+/// Quantiles of the capacity that are then tried in turn.
 const BELOW_AND_ABOVE: [f64; 2] = [0.1, 0.9];
-/// How much higher or lower the second trial of a search is that starts near the capacity, as a
-/// logarithm.
+/// Change of the rate from the first to the second trial in a search that starts near the capacity,
+/// as a logarithm.
 const NEAR: f64 = 0.1;
-/// Of intervals, those of searches too.
+/// Confidence of intervals, including those of searches.
 const CONFIDENCE: f64 = 0.95;
-/// How often the lowest rate has to be missed until the capacity is below it.
+/// How often the lowest rate must be missed to conclude that the capacity is below it.
 const LOWEST_MISSED: usize = 2;
 
-/// Everything known of a capacity. Rates are in any unit, the same everywhere.
+/// What is known about a capacity. Rates have any unit, the same everywhere.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Search {
     from_log: f64,
     to_log: f64,
     start_log: f64,
-    /// How much higher or lower the second trial is.
+    /// Change of the rate from the first to the second trial, as a logarithm.
     step_log: f64,
-    /// For each capacity, from the lowest, and each spread: logarithm of its posterior density,
-    /// up to a constant.
+    /// Logarithm of the posterior density for each capacity, from the lowest, and each spread, up
+    /// to a constant.
     density_log: Vec<[f64; SPREADS.len()]>,
-    /// For each capacity its posterior density over all spreads, up to a factor.
+    /// Posterior density of each capacity over all spreads, up to a factor.
     weights: Vec<f64>,
     trials: Vec<Trial>,
 }
@@ -60,25 +61,25 @@ pub struct Search {
 /// A trial and its outcome.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Trial {
-    /// Its rate.
+    /// Rate of the trial.
     pub rate: f64,
-    /// Whether the service met what was asked of it.
+    /// Whether the service met the objective.
     pub met: bool,
 }
 
-/// When a search is over.
+/// The conditions that end a search.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Enough {
     /// The 95 % credible interval reaches at most this share from its middle: 0.03 = 3 %.
     pub within: f64,
-    /// Trials after which it is over anyway.
+    /// Maximum number of trials.
     pub trials_at_most: usize,
 }
 
 /// Why a search is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StopReason {
-    /// The interval is as narrow as was asked for.
+    /// The interval is as narrow as requested.
     Narrow,
     /// There are no trials left.
     OutOfTrials,
@@ -89,8 +90,8 @@ pub enum StopReason {
 }
 
 impl Search {
-    /// A search between two rates that starts with the trial `start`; `None` unless
-    /// `0 < from <= start <= to` and `from < to`, all of them finite.
+    /// Returns a search between two rates that starts with the trial `start`; `None` unless `0 <
+    /// from <= start <= to` and `from < to`, all of them finite.
     #[must_use]
     pub fn new(from: f64, to: f64, start: f64) -> Option<Self> {
         let sensible = from > 0.0 && from <= start && start <= to && from < to && to.is_finite();
@@ -113,9 +114,9 @@ impl Search {
         })
     }
 
-    /// The same search where `start` is near the capacity, because other processes of the service
-    /// had it there. Nothing is taken for more likely because of them: each process is a separate
-    /// observation.
+    /// Returns the search with smaller first steps, because `start` is near the capacity that other
+    /// processes of the service had. They do not make any capacity more likely: each process is a
+    /// separate observation.
     #[must_use]
     pub fn near(self) -> Self {
         Self {
@@ -124,19 +125,19 @@ impl Search {
         }
     }
 
-    /// The trials so far, in order.
+    /// Returns the trials so far, in order.
     #[must_use]
     pub fn trials(&self) -> &[Trial] {
         &self.trials
     }
 
-    /// The rate to try next.
+    /// Returns the rate to try next.
     ///
-    /// Until there is one of each kind, from the start: twice as fast as the last one that was met,
-    /// a half, an eighth, a 128th of the start where it was missed. So that services are not
-    /// flooded in the search for what they bear. Near the capacity by a tenth, and in growing steps
-    /// both ways. After that the median, and when that is roughly known, in turn below and above
-    /// it.
+    /// Starts at `start`, and until there is one trial of each kind, tries twice the last rate that
+    /// was met, or a half, an eighth, a 128th of the start if it was missed, so that services are
+    /// not flooded during the search. Near the capacity, the first step is a tenth, followed by
+    /// growing steps both ways. After that the search tries the median, and once the capacity is
+    /// roughly known, rates below and above it in turn.
     #[must_use]
     pub fn next_rate(&self) -> f64 {
         let met = self.trials.iter().filter(|trial| trial.met).count();
@@ -152,7 +153,7 @@ impl Search {
         log.clamp(self.from_log, self.to_log).exp()
     }
 
-    /// The next step where this number of trials had the same outcome.
+    /// Returns the next step after this number of trials with the same outcome.
     fn step_log_after(&self, trials: usize) -> f64 {
         self.step_log * length_as_f64(trials - 1).exp2()
     }
@@ -177,8 +178,8 @@ impl Search {
         self.trials.push(trial);
     }
 
-    /// The median of the capacity and its 95 % credible interval, which assumes the model; `runs`
-    /// of it is 1: a search is of one process.
+    /// Returns the median of the capacity and its 95 % credible interval, which assumes the model;
+    /// its `runs` is 1, because a search covers one process.
     #[must_use]
     pub fn capacity(&self) -> Estimate {
         Estimate {
@@ -220,8 +221,9 @@ impl Search {
         is_out.then_some(StopReason::OutOfTrials)
     }
 
-    /// The highest rate that was met below the lowest that was missed: what going up in steps and
-    /// stopping at the first failure finds. `None` where nothing below the lowest miss was met.
+    /// Returns the highest rate that was met below the lowest that was missed, which is the result
+    /// of going up in steps and stopping at the first failure. `None` if no rate below the lowest
+    /// miss was met.
     #[must_use]
     pub fn last_before_failure(&self) -> Option<f64> {
         let missed = self.trials.iter().filter(|trial| !trial.met);
@@ -231,7 +233,7 @@ impl Search {
         below.reduce(f64::max)
     }
 
-    /// A quantile of the logarithm of the capacity, interpolated.
+    /// Returns a quantile of the logarithm of the capacity, interpolated.
     fn quantile_log(&self, share: f64) -> f64 {
         let wanted = share * self.weights.iter().sum::<f64>();
         let (mut sum, mut log) = (0.0, self.from_log - RESOLUTION / 2.0);
@@ -246,10 +248,10 @@ impl Search {
     }
 }
 
-/// The capacity over fresh processes, by what the search of each of them found: the geometric mean
+/// Returns the capacity over fresh processes from the results of their searches: the geometric mean
 /// with Student's 95 % interval of the logarithms. It is never narrower than the intervals of the
-/// searches leave it, because processes that agree by luck do not show their noise. The interval
-/// of a single process is that of its search. `None` without any process.
+/// searches imply, because processes that agree by luck do not show their noise. The interval of a
+/// single process is that of its search. `None` without any process.
 #[must_use]
 pub fn over_processes(found: &[Estimate]) -> Option<Estimate> {
     if let [only] = found {
@@ -270,7 +272,7 @@ pub fn over_processes(found: &[Estimate]) -> Option<Estimate> {
     Some(Estimate { interval, ..over })
 }
 
-/// Chance that a trial is met that lies this number of spreads above the capacity.
+/// Returns the chance that a trial is met at this number of spreads above the capacity.
 fn met_chance(distance: f64) -> f64 {
     let curve = 1.0 / (1.0 + distance.exp());
     MET_ANYHOW + (1.0 - MISSED_ANYHOW - MET_ANYHOW) * curve
@@ -286,7 +288,8 @@ mod tests {
         trials_at_most: 30,
     };
 
-    /// A search among services that meet up to `capacity`, but for the trials of these indices.
+    /// Searches for the capacity of a service that meets up to `capacity`, except in the trials of
+    /// these indices.
     fn search(capacity: f64, stalls: &[usize]) -> (Search, StopReason) {
         let mut search = Search::new(1.0, 4000.0, 500.0).unwrap();
         loop {

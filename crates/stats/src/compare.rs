@@ -1,5 +1,5 @@
-//! Contenders by one metric: the ratio, its interval and the verdict, for two or for all pairs of a
-//! table.
+//! Comparisons of contenders by one metric: the ratio, its interval and the verdict, for two or for
+//! all pairs of a table.
 
 use crate::holm;
 use crate::log_ratio::{self, LogRatio, Method, is_ratio};
@@ -7,7 +7,7 @@ use crate::power::{Exactness, RELEVANCE};
 use crate::sample::{Estimate, Interval, Sample};
 use crate::sequential::{Look, Sequential};
 
-/// Which direction is good.
+/// The better direction of a metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Better {
     /// More is better: requests per second.
@@ -25,14 +25,14 @@ pub enum Verdict {
     Slower,
     /// Significantly too close to matter.
     Equivalent,
-    /// No significant difference: the runs show none of these, or there is nothing to judge by.
+    /// No significant difference: the runs show none of these, or there is no basis for a verdict.
     Inconclusive,
-    /// Whatever it was: the session's control differed significantly from its twin.
+    /// Any verdict, void because the session's control differed significantly from its twin.
     Void,
 }
 
 impl Verdict {
-    /// The verdict as files and people write it.
+    /// Returns the verdict as written in files and texts.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -44,7 +44,7 @@ impl Verdict {
         }
     }
 
-    /// The verdict on the second against the first.
+    /// Returns the verdict on the second against the first.
     #[must_use]
     pub fn inverse(self) -> Self {
         match self {
@@ -58,7 +58,7 @@ impl Verdict {
 /// The limits of "significant" and "relevant".
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Criteria {
-    /// Which direction is good.
+    /// The better direction.
     pub better: Better,
     /// Confidence of each interval, and of all verdicts "faster" and "slower" of a family
     /// together: 0.95 = 95 %.
@@ -68,7 +68,7 @@ pub struct Criteria {
 }
 
 impl Criteria {
-    /// 95 % confidence, 3 % relevance.
+    /// Returns 95 % confidence and 3 % relevance.
     #[must_use]
     pub fn new(better: Better) -> Self {
         Self {
@@ -79,27 +79,28 @@ impl Criteria {
     }
 }
 
-/// The first sample against the second.
+/// A comparison of the first sample with the second.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Comparison {
-    /// Ratio of the geometric means, first over second, with the interval of this comparison
-    /// alone. Where there is no interval it is that of the means, or not a number; of sets
-    /// always that of those in common.
+    /// Ratio of the geometric means, first over second, with the interval of this comparison alone.
+    /// Without an interval it is the ratio of the means, or not a number; for sets always over
+    /// those in common.
     pub ratio: Estimate,
-    /// How they were compared.
+    /// The method of the comparison.
     pub method: Method,
-    /// How exact the comparison is; `None` without an interval.
+    /// The precision of the comparison; `None` without an interval.
     pub exactness: Option<Exactness>,
     /// Two-sided p-value of equality, of this comparison alone.
     pub p_value: Option<f64>,
-    /// The same after the correction for all comparisons of the family; the verdict rests on it.
+    /// The p-value after the correction for all comparisons of the family, on which the verdict is
+    /// based.
     pub p_adjusted: Option<f64>,
     /// The outcome.
     pub verdict: Verdict,
 }
 
 impl Comparison {
-    /// The second against the first.
+    /// Returns the comparison of the second sample with the first.
     #[must_use]
     pub fn inverse(&self) -> Self {
         let mut inverse = *self;
@@ -114,9 +115,9 @@ impl Comparison {
 
 /// Compares `first` with `second`, a family of one comparison.
 ///
-/// By pairs where both have at least [`crate::log_ratio::PAIRED_BLOCKS_MIN`] blocks in common or
-/// are of sets, else by Welch's t. With one run on a side, one set in common, or without
-/// a ratio, there is no verdict: inconclusive.
+/// Uses pairs if both have at least [`crate::log_ratio::PAIRED_BLOCKS_MIN`] blocks in common or are
+/// sets, else Welch's t. With one run on a side, one set in common, or without a ratio, the verdict
+/// is inconclusive.
 #[must_use]
 pub fn compare(first: &Sample, second: &Sample, criteria: &Criteria) -> Comparison {
     let found = JudgedRatio::of(first, second);
@@ -124,8 +125,8 @@ pub fn compare(first: &Sample, second: &Sample, criteria: &Criteria) -> Comparis
     comparison(first, second, found.as_ref(), p_value, criteria)
 }
 
-/// Compares each first with its second: one family, in which the chance of any false "faster" or
-/// "slower" is at most 5 %.
+/// Compares the first with the second of each pair: one family, in which the chance of any false
+/// "faster" or "slower" is at most 5 %.
 #[must_use]
 pub fn compare_family(pairs: &[(&Sample, &Sample, Criteria)]) -> Vec<Comparison> {
     let found = pairs.iter().map(|pair| JudgedRatio::of(pair.0, pair.1));
@@ -140,7 +141,7 @@ pub fn compare_family(pairs: &[(&Sample, &Sample, Criteria)]) -> Vec<Comparison>
     .collect()
 }
 
-/// The ratio of two samples, and what a look at it says where their number of sets was decided by
+/// The ratio of two samples, and the result of a look at it if their number of sets was decided by
 /// looking.
 #[derive(Debug, Clone, Copy)]
 struct JudgedRatio {
@@ -174,10 +175,10 @@ impl JudgedRatio {
         }
     }
 
-    /// Different: the p-value, corrected for the family, is at most 5 %. Relevant: the point is
-    /// outside `1/(1+r)..=1+r`. Equivalent: two one-sided tests at 5 %, so that the 90 % interval
-    /// is inside. Where the number of sets was decided by looking, they are many enough to find
-    /// small differences, and every significant one is relevant.
+    /// Returns the verdict. Different: the p-value, corrected for the family, is at most 5 %.
+    /// Relevant: the point is outside `1/(1+r)..=1+r`. Equivalent: two one-sided tests at 5 %, so
+    /// that the 90 % interval is inside. If the number of sets was decided by looking, they are
+    /// enough to find small differences, and every significant one is relevant.
     fn verdict(&self, p_adjusted: f64, criteria: &Criteria) -> Verdict {
         let error = 1.0 - criteria.confidence;
         let point = self.ratio.point();
@@ -229,16 +230,16 @@ fn comparison(
     }
 }
 
-/// Every sample of a table against every other: one family, in which the chance of any false
-/// "faster" or "slower" is at most 5 %.
+/// Comparisons of every sample of a table with every other: one family, in which the chance of any
+/// false "faster" or "slower" is at most 5 %.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pairs {
-    /// First against second; `None` on the diagonal and where one has no sample.
+    /// First against second; `None` on the diagonal and if one has no sample.
     cells: Vec<Vec<Option<Comparison>>>,
 }
 
 impl Pairs {
-    /// Compares all pairs; `None` stands for one without a sample.
+    /// Compares all pairs; `None` stands for a contender without a sample.
     #[must_use]
     pub fn new(samples: &[Option<&Sample>], criteria: &Criteria) -> Self {
         let mut pairs = Vec::new();
@@ -257,13 +258,13 @@ impl Pairs {
             let p_adjusted = found.and_then(|_| adjusted.next());
             let found = comparison(first, second, found.as_ref(), p_adjusted, criteria);
             cells[row][column] = Some(found);
-            // The other half says the same the other way round.
+            // The other half is the inverse.
             cells[column][row] = Some(found.inverse());
         }
         Self { cells }
     }
 
-    /// The same pairs without a verdict on any.
+    /// Returns the same pairs with all verdicts void.
     #[must_use]
     pub fn void(mut self) -> Self {
         for found in self.cells.iter_mut().flatten().flatten() {
@@ -272,20 +273,20 @@ impl Pairs {
         self
     }
 
-    /// The first against the second.
+    /// Returns the comparison of the first with the second.
     #[must_use]
     pub fn get(&self, first: usize, second: usize) -> Option<&Comparison> {
         self.cells.get(first)?.get(second)?.as_ref()
     }
 
-    /// How many pairs have a p-value: the size of the family.
+    /// Returns the number of pairs that have a p-value: the size of the family.
     #[must_use]
     pub fn compared(&self) -> usize {
         let cells = self.cells.iter().flatten().flatten();
         cells.filter(|found| found.p_value.is_some()).count() / 2
     }
 
-    /// Each against each: `cells()[first][second]`.
+    /// Returns all comparisons: `cells()[first][second]`.
     #[must_use]
     pub fn cells(&self) -> &[Vec<Option<Comparison>>] {
         &self.cells

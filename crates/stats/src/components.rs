@@ -1,5 +1,4 @@
-//! The components of the spread of repeated measurements: from within a group, or from between
-//! groups.
+//! The components of the spread of repeated measurements: within groups and between groups.
 
 use bakeoff_base::number::length_as_f64 as count;
 
@@ -9,16 +8,17 @@ use crate::sample::mean;
 /// Standard deviations of a one-way layout: groups of values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Components {
-    /// Of values in their group, pooled over all groups.
+    /// Deviation of values within their group, pooled over all groups.
     pub within: f64,
-    /// Of groups beyond what their values explain; 0 where these explain all of it, `None` with
-    /// a single group.
+    /// Deviation of groups beyond what their values explain; 0 if these explain all of it, `None`
+    /// with a single group.
     pub between: Option<f64>,
 }
 
 impl Components {
-    /// The estimates of the analysis of variance for groups of unequal sizes (Searle, Casella and
-    /// McCulloch, *Variance Components*, 1992, chapter 3). `None` when no group has two values.
+    /// Estimates the components by the analysis of variance for groups of unequal sizes (Searle,
+    /// Casella and McCulloch, *Variance Components*, 1992, chapter 3). `None` if no group has two
+    /// values.
     #[must_use]
     pub fn of(groups: &[Vec<f64>]) -> Option<Self> {
         let found = MeanSquares::of(groups)?;
@@ -34,18 +34,19 @@ impl Components {
     }
 }
 
-/// Groups whose difference has a p-value below this are not pooled. A test that decides whether to
-/// pool must find also what is barely there: Bancroft, Biometrics 20 (1964), recommends a quarter.
+/// The p-value below which groups are not pooled. A test that decides whether to pool must also
+/// find small differences: Bancroft, Biometrics 20 (1964), recommends a quarter.
 const POOLING: f64 = 0.25;
 
-/// Whether groups differ by too much to be pooled; `None` where that cannot be tested, with a
-/// single group and when no group has two values.
+/// Whether groups differ by too much to be pooled; `None` if this cannot be tested, with a single
+/// group or if no group has two values.
 #[must_use]
 pub fn are_apart(groups: &[Vec<f64>]) -> Option<bool> {
     p_same_mean(groups).map(|p_value| p_value < POOLING)
 }
 
-/// p-value for "the groups have the same mean" by the F test of the analysis of variance.
+/// Returns the p-value for "the groups have the same mean" by the F test of the analysis of
+/// variance.
 fn p_same_mean(groups: &[Vec<f64>]) -> Option<f64> {
     let found = MeanSquares::of(groups)?;
     let ratio = found.among? / found.within;
@@ -66,7 +67,7 @@ struct MeanSquares {
 }
 
 impl MeanSquares {
-    /// `None` when no group has two values.
+    /// Returns the mean squares; `None` if no group has two values.
     fn of(groups: &[Vec<f64>]) -> Option<Self> {
         let groups: Vec<&Vec<f64>> = groups.iter().filter(|group| !group.is_empty()).collect();
         let all: Vec<f64> = groups.iter().copied().flatten().copied().collect();

@@ -1,5 +1,5 @@
-//! How much more of something one contender takes than another, in its own unit. Unlike a ratio, a
-//! difference exists where one of them takes nothing.
+//! The difference between two contenders in the unit of a metric. Unlike a ratio, a difference
+//! exists if one of them uses nothing.
 
 use crate::holm;
 use crate::log_ratio::LogRatio;
@@ -13,27 +13,27 @@ const ERROR: f64 = 0.05;
 /// The first sample minus the second.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Difference {
-    /// The difference of the means with the 95 % interval of this one alone, in the unit of the
-    /// samples. Of sets, it is that of those in common.
+    /// The difference of the means with its own 95 % interval, in the unit of the samples. For
+    /// sets, over those in common.
     pub estimate: Estimate,
-    /// The p-value of "there is none" after the correction for all differences of the family;
-    /// `None` where nothing is known of the spread.
+    /// The p-value of "there is no difference" after the correction for all differences of the
+    /// family; `None` if the spread is unknown.
     pub p_adjusted: Option<f64>,
 }
 
 impl Difference {
-    /// Whether there is one, with the error of the whole family.
+    /// Whether there is a difference, with the error of the whole family.
     #[must_use]
     pub fn is_significant(&self) -> bool {
         self.p_adjusted.is_some_and(|p_value| p_value <= ERROR)
     }
 }
 
-/// Returns each first minus its second: one family, in which the chance of any false difference is
-/// at most 5 % (Holm).
+/// Returns the first minus the second of each pair: one family, in which the chance of any false
+/// difference is at most 5 % (Holm).
 ///
-/// Pairs and sittings count as in [`mod@crate::compare`]: sets are compared set by set, and where
-/// their number was decided by looking at them, the interval and the p-value hold at any look.
+/// Pairs and sittings count as in [`mod@crate::compare`]: sets are compared set by set, and if
+/// their number was decided by looking at them, the interval and the p-value are valid at any look.
 #[must_use]
 pub fn difference_family(pairs: &[(&Sample, &Sample)]) -> Vec<Difference> {
     let found = pairs.iter().map(|(first, second)| found(first, second));
@@ -47,10 +47,10 @@ pub fn difference_family(pairs: &[(&Sample, &Sample)]) -> Vec<Difference> {
     differences.collect()
 }
 
-/// The difference and its p-value of this one alone.
+/// Returns the difference and its own p-value.
 fn found(first: &Sample, second: &Sample) -> (Estimate, Option<f64>) {
     let scale = f64::midpoint(first.mean().abs(), second.mean().abs());
-    // The tests are about noise as a share of the level, wherever that is.
+    // The tests assume noise as a share of the level, whatever the level is.
     let scaled = |sample: &Sample| -> Vec<f64> {
         let values = sample.values().iter();
         values.map(|value| value / scale).collect()
@@ -84,7 +84,7 @@ fn found(first: &Sample, second: &Sample) -> (Estimate, Option<f64>) {
     (estimate, Some(p_value))
 }
 
-/// The difference where nothing is known of its spread; of sets that of those in common.
+/// Returns the difference if its spread is unknown; for sets over those in common.
 fn without_spread(first: &Sample, second: &Sample) -> Estimate {
     let common = SetPairs::of(first, second, &|value| value);
     let are_sets = first.is_of_sets() && second.is_of_sets() && !common.is_empty();
@@ -102,11 +102,11 @@ fn without_spread(first: &Sample, second: &Sample) -> Estimate {
     }
 }
 
-/// A count that is the same in every run, such as one log line for each request, has no spread. It
-/// is known to this share of its level: counters are not read at the edge of a request.
+/// Relative precision of a count that is the same in every run, such as one log line for each
+/// request, and therefore has no spread: counters are not read at the edge of a request.
 const RESOLUTION: f64 = 1e-5;
 
-/// Moves values up and down by what they are known to.
+/// Moves values up and down by their precision.
 fn blur(values: &mut [f64]) {
     for (index, value) in values.iter_mut().enumerate() {
         *value += if index % 2 == 0 {

@@ -3,34 +3,34 @@
 
 use std::f64::consts::PI;
 
-/// Probability that a variable with Student's distribution of `freedom` degrees of freedom (not
-/// necessarily whole) is at most `t`.
+/// Returns the probability that a variable with Student's distribution of `freedom` degrees of
+/// freedom (not necessarily whole) is at most `t`.
 #[must_use]
 pub fn student_cdf(t: f64, freedom: f64) -> f64 {
     let tail = 0.5 * incomplete_beta(freedom / (freedom + t * t), freedom / 2.0, 0.5);
     if t < 0.0 { tail } else { 1.0 - tail }
 }
 
-/// The value below which such a variable lies with probability `p`; infinite at 0 and 1.
+/// Returns the value below which such a variable lies with probability `p`; infinite at 0 and 1.
 #[must_use]
 pub fn student_quantile(p: f64, freedom: f64) -> f64 {
     invert(p, |t| student_cdf(t, freedom))
 }
 
-/// Probability that a variable with Fisher's F distribution of these degrees of freedom is above
-/// `ratio`, which is not negative.
+/// Returns the probability that a variable with Fisher's F distribution of these degrees of freedom
+/// is above `ratio`, which is not negative.
 pub(crate) fn f_above(ratio: f64, (above, below): (f64, f64)) -> f64 {
     incomplete_beta(below / (below + above * ratio), below / 2.0, above / 2.0)
 }
 
-/// Probability that a standard normal variable is at most `z`.
+/// Returns the probability that a standard normal variable is at most `z`.
 #[must_use]
 pub fn normal_cdf(z: f64) -> f64 {
     let inside = incomplete_gamma(0.5, z * z / 2.0);
     0.5 * if z < 0.0 { 1.0 - inside } else { 1.0 + inside }
 }
 
-/// The value below which the sum of squares of `freedom` standard normal variables (not
+/// Returns the value below which the sum of squares of `freedom` standard normal variables (not
 /// necessarily whole) lies with probability `p`; 0 at 0, infinite at 1.
 #[must_use]
 pub fn chi_squared_quantile(p: f64, freedom: f64) -> f64 {
@@ -45,7 +45,7 @@ pub fn chi_squared_quantile(p: f64, freedom: f64) -> f64 {
     while cdf(high) < p {
         (low, high) = (high, high * 2.0);
     }
-    // Halving cannot fail, and no more than a handful is needed of these.
+    // Halving cannot fail, and only a handful of steps is needed.
     while high - low > 1e-13 * high {
         let middle = low.midpoint(high);
         if middle <= low || middle >= high {

@@ -1,10 +1,10 @@
-//! The correction of p-values for many tests of which some false rejections are accepted.
+//! The correction of p-values for many tests if some false rejections are acceptable.
 
 use bakeoff_base::number::length_as_f64 as count;
 
-/// Returns the adjusted p-values, in the order given: of what is rejected at 5 %, at most 5 % is
-/// rejected falsely on average (Benjamini and Hochberg, "Controlling the False Discovery Rate",
-/// Journal of the Royal Statistical Society B 1995).
+/// Returns the adjusted p-values, in the order given: at most 5 % of the rejections at 5 % are
+/// false on average (Benjamini and Hochberg, "Controlling the False Discovery Rate", Journal of the
+/// Royal Statistical Society B 1995).
 ///
 /// For lists of which a reader looks at the largest entries, such as functions. Verdicts are
 /// corrected by Holm, with which any false one is unlikely.
@@ -15,7 +15,7 @@ pub fn false_discovery(p_values: &[f64]) -> Vec<f64> {
     let mut adjusted = vec![1.0; p_values.len()];
     let mut lowest: f64 = 1.0;
     for (place, &index) in order.iter().enumerate() {
-        // Step up: no p-value is adjusted to more than a larger one.
+        // Step up: no adjusted p-value exceeds the next larger one.
         let rank = p_values.len() - place;
         lowest = lowest.min(p_values[index] * count(p_values.len()) / count(rank));
         adjusted[index] = lowest;

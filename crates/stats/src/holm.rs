@@ -2,11 +2,11 @@
 
 use bakeoff_base::number::length_as_f64 as count;
 
-/// The adjusted p-values, in the order given: rejecting what is at most 5 % makes any false
-/// rejection at most 5 % likely, whatever the tests have to do with each other (Holm, "A Simple
+/// Returns the adjusted p-values, in the order given: with rejections at 5 %, any false rejection
+/// is at most 5 % likely, regardless of how the tests depend on each other (Holm, "A Simple
 /// Sequentially Rejective Multiple Test Procedure", Scandinavian Journal of Statistics 1979).
 ///
-/// Not Tukey's range: that wants independent samples of one variance, while pairs of contenders
+/// Not Tukey's range: it requires independent samples of equal variance, while pairs of contenders
 /// share their blocks and JVM contenders vary three times as much as native ones.
 pub(crate) fn adjusted(p_values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..p_values.len()).collect();
@@ -14,7 +14,7 @@ pub(crate) fn adjusted(p_values: &[f64]) -> Vec<f64> {
     let mut adjusted = vec![1.0; p_values.len()];
     let mut highest: f64 = 0.0;
     for (place, &index) in order.iter().enumerate() {
-        // Step down: no p-value is adjusted to less than a smaller one.
+        // Step down: no adjusted p-value is below the next smaller one.
         highest = highest.max(p_values[index] * count(p_values.len() - place));
         adjusted[index] = highest.min(1.0);
     }

@@ -1,11 +1,11 @@
-//! Where in a line of commits a value shifted from one level to another: the posterior over
-//! positions, from sessions that each measure some of the commits concurrently.
+//! The position in a line of commits at which a value shifted from one level to another: the
+//! posterior over positions, from sessions that each measure some of the commits concurrently.
 //!
-//! The model: all commits before the shift share one level, the shift and all after it another.
-//! The value of a commit in a session differs from its level by an error of Student's t with
-//! [`FREEDOM`] degrees of freedom, whose scale covers what its sets spread and what a build by
-//! itself moves ([`OF_BUILDS`]). Levels are unknown and free in each session; every position is
-//! equally likely before the first.
+//! The model: all commits before the shift share one level, the shift and all after it another. The
+//! value of a commit in a session differs from its level by an error with Student's t distribution
+//! with [`FREEDOM`] degrees of freedom, whose scale covers the spread of its sets and the effect of
+//! a build by itself ([`OF_BUILDS`]). Levels are unknown and free in each session; every position
+//! is equally likely before the first.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,19 +13,19 @@ use bakeoff_base::number::length_as_f64 as count;
 
 use crate::sample::{Sample, mean};
 
-/// Degrees of freedom of the errors: few, so that one odd build does not decide.
+/// Degrees of freedom of the errors: few, so that one odd build is not decisive.
 const FREEDOM: f64 = 4.0;
 
-/// How far a build by itself moves a service, on the log scale: the same code in another place of
+/// Effect of a build by itself on a service, on the log scale: the same code at another place in
 /// the program is faster or slower (Mytkowicz et al., "Producing Wrong Data Without Doing Anything
 /// Obviously Wrong!", ASPLOS 2009).
 const OF_BUILDS: f64 = 0.003;
 
 /// Points of the integral over a level for each scale of the errors.
 const POINTS_PER_SCALE: f64 = 4.0;
-/// A level has no weight left this number of scales beyond all values.
+/// Number of scales beyond all values at which a level has no weight left.
 const SCALES_BEYOND: f64 = 12.0;
-/// More points than this are not taken, however far apart the values are.
+/// Maximum number of points, however far apart the values are.
 const POINTS_MAX: f64 = 20_000.0;
 
 /// The posterior over the position of one shift.
@@ -45,9 +45,9 @@ impl LevelShift {
         }
     }
 
-    /// Takes what a session shows: the sample over its sets of each position that it measured,
-    /// which must include 0 and the last. Returns whether there was enough in it to conclude
-    /// anything: three positions in two common sets.
+    /// Adds the results of a session: the sample over its sets for each measured position, which
+    /// must include 0 and the last. Returns whether they were enough to conclude anything: three
+    /// positions in two common sets.
     pub fn observe(&mut self, measured: &BTreeMap<usize, &Sample>) -> bool {
         let Some(session) = Session::of(measured) else {
             return false;
@@ -77,7 +77,7 @@ impl LevelShift {
         weights.iter().map(|weight| weight / sum).collect()
     }
 
-    /// Returns the fewest positions that hold the shift with this probability, in their order.
+    /// Returns the fewest positions that contain the shift with this probability, in their order.
     #[must_use]
     pub fn credible(&self, probability: f64) -> Vec<usize> {
         let probabilities = self.probabilities();
@@ -95,12 +95,12 @@ impl LevelShift {
         positions.into_iter().collect()
     }
 
-    /// Returns up to `most` positions whose measurement splits what is known into equally likely
-    /// parts, of those that can be measured; fewer where fewer would say as much.
+    /// Returns up to `most` positions, of those that can be measured, whose measurement splits the
+    /// posterior into equally likely parts; fewer if fewer would say as much.
     #[must_use]
     pub fn next(&self, most: usize, can_be_measured: impl Fn(usize) -> bool) -> Vec<usize> {
         let probabilities = self.probabilities();
-        // What lies at or before a position: a measurement of it splits there.
+        // The probability at or before a position: a measurement of it splits there.
         let mut up_to = 0.0;
         let mut splits: Vec<(usize, f64)> = Vec::new();
         for (index, probability) in probabilities.iter().enumerate() {
@@ -132,15 +132,16 @@ const NEGLIGIBLE: f64 = 0.005;
 /// The measurements of one session.
 struct Session {
     positions: Vec<usize>,
-    /// The mean of each over the sets, on the log scale, without what a set did to all.
+    /// The mean of each position over the sets, on the log scale, without the common effect of each
+    /// set.
     means: Vec<f64>,
     /// Scale of a mean's error.
     scale: f64,
 }
 
 impl Session {
-    /// `None` for fewer than three positions or two sets in common, and where a value is not
-    /// positive.
+    /// Returns the measurements; `None` for fewer than three positions or two sets in common, and
+    /// if a value is not positive.
     fn of(measured: &BTreeMap<usize, &Sample>) -> Option<Self> {
         let mut by_set: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
         for sample in measured.values() {
@@ -176,14 +177,14 @@ impl Session {
         })
     }
 
-    /// Log of the probability of all means when those from the `first_after`-th on are behind the
-    /// shift: each part has its own level, of which nothing is known.
+    /// Returns the log probability of all means if those from the `first_after`-th on are behind
+    /// the shift: each part has its own level, which is unknown.
     fn log_weight(&self, first_after: usize) -> f64 {
         let (before, after) = self.means.split_at(first_after);
         self.log_of_level(before) + self.log_of_level(after)
     }
 
-    /// Log of the integral over the level that these means share.
+    /// Returns the log of the integral over the level that these means share.
     fn log_of_level(&self, means: &[f64]) -> f64 {
         let beyond = SCALES_BEYOND * self.scale;
         let low = self.means.iter().copied().fold(f64::INFINITY, f64::min) - beyond;
@@ -200,7 +201,7 @@ impl Session {
         sum.max(f64::MIN_POSITIVE).ln()
     }
 
-    /// Student's t, up to the factor that all have.
+    /// Returns the density of Student's t, up to a common factor.
     fn density(&self, error: f64) -> f64 {
         let scaled = error / self.scale;
         (1.0 + scaled * scaled / FREEDOM).powf(-(FREEDOM + 1.0) / 2.0) / self.scale
@@ -237,7 +238,7 @@ mod tests {
         all
     }
 
-    /// Looks for a shift as a bisection does. Returns the credible positions and the sessions.
+    /// Searches for a shift as a bisection does. Returns the credible positions and the sessions.
     fn search(random: &mut Random, last: usize, of: (usize, f64)) -> (Vec<usize>, usize) {
         let mut found = LevelShift::new(last);
         for sessions in 1..=12 {

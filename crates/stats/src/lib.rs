@@ -1,7 +1,7 @@
 //! The statistics of bakeoff: quantiles, intervals, comparisons, ranks, steady state, capacities.
 //!
 //! Everything here is pure and repeatable: no clock, no input or output, no chance. Latency
-//! histograms are not for here; they live in the model.
+//! histograms are part of the model, not of this crate.
 //!
 //! The unit of replication is the run. A [`Sample`] holds one value per run, because requests
 //! inside one run share a process, a heap and a moment and are not independent (Georges, Buytaert

@@ -1,20 +1,20 @@
-//! The speed of the host from set to set, by two contenders that met it alike.
+//! The speed of the host from set to set, from two contenders that it affects alike.
 
 use std::collections::BTreeMap;
 
 use crate::sample::{Sample, mean, variance};
 
-/// The factors that cancel what was slower or faster for both contenders of a pair in each set.
+/// The factors that cancel the common slowdown or speedup of a pair's contenders in each set.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pace {
     factors: BTreeMap<u32, f64>,
-    /// The logarithms of the ratios of the first contender to the second one.
+    /// Logarithms of the ratios of the first contender to the second one.
     ratios_ln: Vec<f64>,
 }
 
 impl Pace {
-    /// Returns the pace of the sets in which both samples have a positive value; `None` where there
-    /// is no such set, and of values that are not of sets.
+    /// Returns the pace of the sets in which both samples have a positive value; `None` if there is
+    /// no such set, or the values are not from sets.
     #[must_use]
     pub fn of(first: &Sample, second: &Sample) -> Option<Self> {
         if !first.is_of_sets() || !second.is_of_sets() {
@@ -41,16 +41,17 @@ impl Pace {
         })
     }
 
-    /// Returns a sample at an even pace: each value is scaled as the mean of the pair in its set
-    /// must be to become its average over the sets. Ratios within a set stay. Sets without a pace
-    /// are left out; `None` where none is left.
+    /// Returns a sample at an even pace: each value is scaled by the factor that makes the mean of
+    /// the pair in its set equal to its average over the sets. Ratios within a set stay. Sets
+    /// without a pace are omitted; `None` if none is left.
     #[must_use]
     pub fn evened(&self, sample: &Sample) -> Option<Sample> {
         sample.scaled_by(&self.factors)
     }
 
     /// Returns the standard deviation of one contender's values from set to set at an even pace, as
-    /// a share of their level: that of the ratio, divided alike. `None` of a single set.
+    /// a share of their level: the deviation of the ratio, divided equally. `None` for a single
+    /// set.
     #[must_use]
     pub fn variation(&self) -> Option<f64> {
         Some((variance(&self.ratios_ln)? / 2.0).sqrt())

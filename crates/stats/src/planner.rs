@@ -1,8 +1,8 @@
 //! The number of runs that a session needs to find a given difference, from a pilot of a few.
 //!
-//! The number is decided once, from the spread that the pilot shows, and not by looking at the
-//! ratio again and again until it is sure, which would find differences where there are none. The
-//! test whose power is planned is the one that [`mod@crate::compare`] makes of this number of runs.
+//! The number is decided once, from the spread of the pilot, and not by looking at the ratio again
+//! and again until it is significant, which would find differences that do not exist. The test
+//! whose power is planned is the one that [`mod@crate::compare`] makes for this number of runs.
 
 use bakeoff_base::number::length_as_f64 as count;
 
@@ -11,28 +11,27 @@ use crate::log_ratio::PAIRED_BLOCKS_MIN;
 use crate::power::{Exactness, POWER, Threshold};
 use crate::sample::{Sample, variance};
 
-/// How sure the bound of a pilot's variance is. Three runs can show half of the spread by luck, and
-/// a session that was planned for it would find nothing. With this bound the power that is asked
-/// for is that of all sessions, those with a lucky pilot among them: simulated, 81 % or more.
+/// Confidence of the bound on a pilot's variance. Three runs can show half of the spread by luck,
+/// and a session planned for it would find nothing. With this bound the requested power is reached
+/// over all sessions, including those with a lucky pilot: in simulations, 81 % or more.
 pub const BOUND_CONFIDENCE: f64 = 0.7;
 
-/// Fewer runs than this are enough only where the relevant difference is what keeps equal
-/// contenders from differing significantly, and not the test. A session that may stop soon stops
-/// where its first runs are calm by luck, and these runs are then part of the test: with fewer, 5 %
-/// become up to 9 %.
+/// Minimum number of runs, unless the relevant difference, and not the test, is what keeps equal
+/// contenders from differing significantly. A session that may stop soon does so if its first runs
+/// are calm by luck, and these runs are then part of the test: with fewer, 5 % become up to 9 %.
 pub const DECIDED_RUNS_MIN: u32 = 8;
 
-/// Less spread than this on the log scale is none: the last digits of equal values.
+/// Spread on the log scale below which there is none: the last digits of equal values.
 const DEVIATION_MIN: f64 = 1e-12;
 
-/// The noise between two contenders, by a pilot.
+/// The noise between two contenders, estimated from a pilot.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum PilotPair {
-    /// They have fewer than two blocks in common, or a value that is not positive.
+    /// The contenders have fewer than two blocks in common, or a value that is not positive.
     Unknown,
-    /// All runs are equal to the last digit: no number of runs brings a verdict.
+    /// All runs are equal to the last digit: no number of runs leads to a verdict.
     WithoutSpread,
-    /// A spread.
+    /// The spread is known.
     Known(Spread),
 }
 
@@ -45,15 +44,15 @@ pub struct Spread {
     paired_freedom: f64,
     /// Sum of the variances of the two, each over its runs.
     apart: f64,
-    /// Degrees of freedom of that sum, for each block less one (Satterthwaite, Biometrics 1946): 1
-    /// where one of the two has all the variance, 2 where both have the same.
+    /// Degrees of freedom of that sum, divided by the number of blocks less one (Satterthwaite,
+    /// Biometrics 1946): 1 if one of the two has all the variance, 2 if both have the same.
     apart_freedom: f64,
-    /// They are compared in pairs however few there are.
+    /// Whether the contenders are compared in pairs for any number of runs.
     sets: bool,
 }
 
 impl PilotPair {
-    /// Two samples of the pilot, with their blocks.
+    /// Estimates the noise from two samples of the pilot, with their blocks.
     #[must_use]
     pub fn of(first: &Sample, second: &Sample) -> Self {
         let common = first.common_blocks(second);
@@ -83,14 +82,14 @@ impl PilotPair {
 }
 
 impl Spread {
-    /// The standard deviation of the log ratios of common blocks, as the pilot has it: 0.03 = 3 %.
+    /// Returns the standard deviation of the log ratios of common blocks in the pilot: 0.03 = 3 %.
     #[must_use]
     pub fn deviation(&self) -> f64 {
         self.paired.sqrt()
     }
 
-    /// How exact the comparison would be with this number of runs, by the upper bound of the
-    /// variance: of pairs as of pairs, and of few whole runs as of two samples.
+    /// Returns the precision that a comparison would have with this number of runs, by the upper
+    /// bound of the variance: of pairs as of pairs, and of few whole runs as of two samples.
     #[must_use]
     pub fn exactness(&self, runs: u32) -> Exactness {
         let number = f64::from(runs);
@@ -112,16 +111,16 @@ impl Spread {
     }
 }
 
-/// The variance that is not exceeded with [`BOUND_CONFIDENCE`], by an estimate with this number of
-/// degrees of freedom: these times the estimate, divided by the variance, are distributed as
+/// Returns the variance that is not exceeded with [`BOUND_CONFIDENCE`], from an estimate with this
+/// number of degrees of freedom: their product, divided by the variance, is distributed as
 /// chi-squared.
 fn upper_bound(variance: f64, freedom: f64) -> f64 {
     variance * freedom / chi_squared_quantile(1.0 - BOUND_CONFIDENCE, freedom)
 }
 
-/// The smallest number of runs, from `least` to `most`, with which two that differ by `difference`
-/// (0.05 = 5 %) are found different with a probability of [`POWER`]; `None` where `most` are too
-/// few. [`PilotPair::Unknown`] needs more than any.
+/// Returns the smallest number of runs, from `least` to `most`, with which two contenders that
+/// differ by `difference` (0.05 = 5 %) are found different with a probability of [`POWER`]; `None`
+/// if `most` are too few. For [`PilotPair::Unknown`] no number is enough.
 #[must_use]
 pub fn runs_needed(
     pair: &PilotPair,
@@ -140,7 +139,8 @@ pub fn runs_needed(
         let calm = test.reach(threshold) <= threshold.relevance.ln_1p();
         (calm || runs >= DECIDED_RUNS_MIN) && test.power(difference, threshold) >= POWER
     };
-    // From the first number of pairs on, more runs have more power; below it the test is another.
+    // From the first number of pairs on, more runs have more power; below it the test is another
+    // one.
     let paired = u32::try_from(PAIRED_BLOCKS_MIN)
         .unwrap_or(u32::MAX)
         .max(least);

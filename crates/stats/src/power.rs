@@ -1,30 +1,30 @@
-//! How likely a t test of the ratio of two contenders finds a difference, and which difference it
-//! finds with a given probability.
+//! The power of a t test of the ratio of two contenders, and the difference that it finds with a
+//! given probability.
 
 use crate::distribution::{deviation_density, normal_cdf, student_quantile};
 
 /// The smallest difference that gets a verdict: 3 %.
 pub const RELEVANCE: f64 = 0.03;
 
-/// With this probability a difference is found: in four of five sessions.
+/// The probability with which a difference is found: in four of five sessions.
 pub const POWER: f64 = 0.8;
 
-/// Parts of the interval over which is integrated: even, and enough for six digits.
+/// Parts of the interval of integration: even, and enough for six digits.
 const PARTS: u32 = 400;
 
-/// The requirement that a verdict has of a pair.
+/// The requirements of a verdict on a pair.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Threshold {
-    /// The two-sided level of the test: 0.05 divided by the comparisons of the family, which is
-    /// what the first step of Holm's correction asks. Later steps ask less, so a power at this
-    /// level is a lower bound.
+    /// The two-sided level of the test: 0.05 divided by the comparisons of the family, as in the
+    /// first step of Holm's correction. Later steps require less, so a power at this level is a
+    /// lower bound.
     pub level: f64,
     /// The smallest difference that gets a verdict: 0.03 = 3 %.
     pub relevance: f64,
 }
 
 impl Threshold {
-    /// 5 % for a family of this number of comparisons, and 3 %: those of the verdicts.
+    /// Returns 5 % for a family of this number of comparisons, and 3 %, as for verdicts.
     #[must_use]
     pub fn of_family(comparisons: usize) -> Self {
         let comparisons = bakeoff_base::number::length_as_f64(comparisons.max(1));
@@ -35,7 +35,7 @@ impl Threshold {
     }
 }
 
-/// A t test of a difference of logarithms: how exact it is.
+/// The precision of a t test of a difference of logarithms.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Exactness {
     /// Standard error of the log ratio.
@@ -45,11 +45,12 @@ pub struct Exactness {
 }
 
 impl Exactness {
-    /// Probability that two that differ by `difference` (0.05 = 5 %) are found different in the
-    /// right direction: the t test rejects, *and* the point ratio is beyond the relevant one.
-    /// Without relevance this is the power by the noncentral t distribution (Johnson, Kotz and
-    /// Balakrishnan, *Continuous Univariate Distributions* 2, 1995, chapter 31; `power.t.test` of
-    /// R), here as the mean over what the standard deviation may be estimated as.
+    /// Returns the probability that two contenders that differ by `difference` (0.05 = 5 %) are
+    /// found different in the right direction: the t test rejects, *and* the point ratio is beyond
+    /// the relevant one. Without relevance this is the power by the noncentral t distribution
+    /// (Johnson, Kotz and Balakrishnan, *Continuous Univariate Distributions* 2, 1995, chapter 31;
+    /// `power.t.test` of R), here as the mean over the possible estimates of the standard
+    /// deviation.
     #[must_use]
     pub fn power(&self, difference: f64, threshold: &Threshold) -> f64 {
         let critical = self.critical(threshold);
@@ -72,19 +73,19 @@ impl Exactness {
         (terms.sum::<f64>() * width / 3.0).min(1.0)
     }
 
-    /// Returns the size in standard errors that the estimate has to exceed.
+    /// Returns the number of standard errors that the estimate has to exceed.
     fn critical(&self, threshold: &Threshold) -> f64 {
         student_quantile(1.0 - threshold.level / 2.0, self.freedom)
     }
 
-    /// The smallest ratio that is significant, on the log scale.
+    /// Returns the smallest ratio that is significant, on the log scale.
     #[must_use]
     pub fn reach(&self, threshold: &Threshold) -> f64 {
         self.critical(threshold) * self.error
     }
 
-    /// The smallest difference that is found with a probability of [`POWER`], as a share: 0.05 =
-    /// 5 %.
+    /// Returns the smallest difference that is found with a probability of [`POWER`], as a share:
+    /// 0.05 = 5 %.
     #[must_use]
     pub fn detectable(&self, threshold: &Threshold) -> f64 {
         let (mut low, mut high) = (0.0, threshold.relevance.max(0.01));

@@ -1,9 +1,9 @@
-//! Order with ties: a rank is only given where the runs distinguish the contenders.
+//! Order with ties: a rank is only given if the runs distinguish the contenders.
 
 use crate::compare::{Better, Criteria, Pairs, Verdict};
 use crate::sample::Sample;
 
-/// How a contender stands to the others of its rank.
+/// The relation of a contender to the others of its rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tie {
     /// No other has the rank.
@@ -19,18 +19,18 @@ pub enum Tie {
 pub struct Ranked {
     /// Index in the list that was given.
     pub index: usize,
-    /// One more than how many are faster. `None` for a sample with a value that is not positive,
-    /// which has no ratio to any other: they come last.
+    /// One more than the number of faster contenders. `None` for a sample with a value that is not
+    /// positive, which has no ratio to any other: such samples come last.
     pub rank: Option<usize>,
-    /// Whether and how it shares its rank.
+    /// Whether and how the contender shares its rank.
     pub tie: Tie,
 }
 
-/// Orders `samples` from the best mean to the worst. The rank of each is one more than how many
-/// are faster by the verdicts of `pairs`, which must be of the same samples. So every rank rests on
-/// tests of the family (Klein, Wright and Wieczorek, "A Joint Confidence Region for an Overall
-/// Ranking of Populations", Journal of the Royal Statistical Society C 2020), and a noisy one may
-/// have a better rank than one with a better mean. With single runs all are first.
+/// Orders `samples` from the best mean to the worst. The rank of each is one more than the number
+/// of faster ones by the verdicts of `pairs`, which must be for the same samples. So every rank is
+/// based on tests of the family (Klein, Wright and Wieczorek, "A Joint Confidence Region for an
+/// Overall Ranking of Populations", Journal of the Royal Statistical Society C 2020), and a noisy
+/// contender may have a better rank than one with a better mean. With single runs all are first.
 #[must_use]
 pub fn rank(samples: &[&Sample], pairs: &Pairs, criteria: &Criteria) -> Vec<Ranked> {
     let has_ratio = |index: usize| samples[index].values().iter().all(|value| *value > 0.0);
@@ -61,7 +61,7 @@ pub fn rank(samples: &[&Sample], pairs: &Pairs, criteria: &Criteria) -> Vec<Rank
     ranked.collect()
 }
 
-/// How one stands to the others of its rank.
+/// Returns the relation of a contender to the others of its rank.
 fn tie(index: usize, ranks: &[Option<usize>], pairs: &Pairs) -> Tie {
     let others = ranks.iter().enumerate();
     let same = others.filter(|(_, rank)| rank.is_some() && **rank == ranks[index]);

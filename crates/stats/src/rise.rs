@@ -1,26 +1,26 @@
-//! Whether a noisy series still rises: the end of a warm-up while it is under way. When it ended,
-//! seen from later, is for [`crate::steady`].
+//! Whether a noisy series still rises: the end of a warm-up while it is in progress.
+//! [`crate::steady`] finds the end in hindsight.
 
 use bakeoff_base::number::length_as_f64 as count;
 
-/// Fewer points than this are not judged.
+/// Minimum number of points to judge.
 pub const POINTS_MIN: usize = 8;
-/// Less time than this is not judged, s.
+/// Minimum time to judge, s.
 pub const TIME_MIN_S: f64 = 10.0;
 /// Time over which a rise is stated, s.
 const PER_S: f64 = 10.0;
-/// A series that by the best guess rises by no more than this in ten seconds is flat ...
+/// Growth in ten seconds up to which a series is flat by the best guess ...
 pub const FLAT: f64 = 0.01;
-/// ... when its noise excludes that it rises by more than this.
+/// ... if its noise excludes more growth than this.
 pub const EXCLUDED: f64 = 0.03;
-/// How sure that is: standard errors of Kendall's statistic. Three and not two, because the
-/// question is asked every few seconds, and one wrong decision ends the warm-up.
+/// Standard errors of Kendall's statistic for that. Three and not two, because the question is
+/// asked every few seconds, and one wrong decision ends the warm-up.
 const ERRORS: f64 = 3.0;
 
-/// Noise that keeps more than this of itself from point to point is taken for a rise.
+/// Noise that keeps more than this of itself from point to point is treated as a rise.
 const KEPT_MAX: f64 = 0.8;
 
-/// More values than this are put together: the number of slopes is the square of theirs.
+/// Maximum number of values before they are grouped: the number of slopes is the square of theirs.
 const GROUPS_MAX: usize = 100;
 
 /// A value that was measured over some time.
@@ -30,11 +30,11 @@ pub struct Point {
     pub from_s: f64,
     /// When it ended, s.
     pub to_s: f64,
-    /// The value; what is not positive counts as next to nothing.
+    /// The value; a value that is not positive counts as next to nothing.
     pub value: f64,
 }
 
-/// How a series rises: at its end in ten seconds ([`rise`]), or over all of its length
+/// The rise of a series: at its end in ten seconds ([`rise`]), or over its whole length
 /// ([`rise_over`]). Shares: 0.01 = 1 %.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rise {
@@ -42,21 +42,22 @@ pub struct Rise {
     pub guess: f64,
     /// Growth that the noise does not exclude.
     pub most: f64,
-    /// Less growth than this is excluded by the noise.
+    /// Growth below which the noise excludes it.
     pub least: f64,
-    /// How many points at the end were looked at.
+    /// Number of points at the end that were evaluated.
     pub points: usize,
 }
 
 impl Rise {
     /// Whether the series is flat: the best guess is at most 1 % in ten seconds, and more than 3 %
-    /// are excluded. A series that falls is flat: waiting makes nothing warmer there.
+    /// are excluded. A falling series is flat, because waiting would not make the contender any
+    /// warmer.
     #[must_use]
     pub fn is_flat(&self) -> bool {
         self.guess <= FLAT && self.most <= EXCLUDED
     }
 
-    /// Growth at these slopes in this long; the limits are the slopes of these ranks.
+    /// Returns the growth at these slopes in this time; the limits are the slopes of these ranks.
     fn at(slopes: &Slopes, ranks: [usize; 2], over_s: f64, points: usize) -> Self {
         let growth = |slope: f64| (slope * over_s).exp_m1();
         let [least, most] = ranks.map(|rank| growth(slopes.sorted[rank]));
@@ -68,7 +69,8 @@ impl Rise {
         }
     }
 
-    /// In ten seconds. Where points are too few for the limits, these are the steepest slopes.
+    /// Returns the growth in ten seconds. If there are too few points for the limits, these are the
+    /// steepest slopes.
     fn of(points: &[Point]) -> Option<Self> {
         let slopes = Slopes::of(points)?;
         let last = slopes.sorted.len() - 1;
@@ -77,20 +79,19 @@ impl Rise {
     }
 }
 
-/// The slopes of the logarithms over all pairs of points, in order (Theil and Sen), because a
-/// single slice in which a collector or the host's neighbours worked must not tip the estimate; its
-/// limits by Kendall's statistic, which needs no noise of any shape (Sen, "Estimates of the
-/// Regression Coefficient Based on Kendall's Tau", Journal of the American Statistical Association
-/// 1968).
+/// Slopes of the logarithms over all pairs of points, in order (Theil and Sen), because a single
+/// slice with a garbage collection or busy neighbours must not tip the estimate. The limits use
+/// Kendall's statistic, which assumes no shape of the noise (Sen, "Estimates of the Regression
+/// Coefficient Based on Kendall's Tau", Journal of the American Statistical Association 1968).
 struct Slopes {
-    /// At least one.
+    /// The slopes, at least one.
     sorted: Vec<f64>,
     /// Standard deviation of Kendall's statistic.
     deviation: f64,
 }
 
 impl Slopes {
-    /// `None` without two points at different times.
+    /// Returns the slopes; `None` without two points at different times.
     fn of(points: &[Point]) -> Option<Self> {
         let middle = |point: &Point| f64::midpoint(point.from_s, point.to_s);
         let log = |point: &Point| point.value.max(f64::MIN_POSITIVE).ln();
@@ -126,8 +127,8 @@ impl Slopes {
         f64::midpoint(self.sorted[last / 2], self.sorted[self.sorted.len() / 2])
     }
 
-    /// The ranks of the limits at this number of standard errors, rounded away from the median;
-    /// `None` where they are beyond all slopes.
+    /// Returns the ranks of the limits at this number of standard errors, rounded away from the
+    /// median; `None` if they are beyond all slopes.
     fn limits(&self, errors: f64) -> Option<[usize; 2]> {
         let last = self.sorted.len() - 1;
         let above = (0..=last).find(|rank| {
@@ -138,11 +139,11 @@ impl Slopes {
     }
 }
 
-/// By how much the variance of Kendall's statistic is larger than that of independent noise, by
-/// the residuals of the series without its slope: `(1 + r) / (1 - r)` with the correlation of
-/// neighbours' ranks, as for noise that keeps a part of itself from point to point (after Hamed and
-/// Rao, "A Modified Mann-Kendall Trend Test for Autocorrelated Data", Journal of Hydrology 1998).
-/// A host that is slow for some seconds makes such noise.
+/// Returns the factor by which the variance of Kendall's statistic exceeds that of independent
+/// noise, from the residuals of the series without its slope: `(1 + r) / (1 - r)` with the
+/// correlation of neighbours' ranks, as for noise that keeps a part of itself from point to point
+/// (after Hamed and Rao, "A Modified Mann-Kendall Trend Test for Autocorrelated Data", Journal of
+/// Hydrology 1998). A host that is slow for some seconds makes such noise.
 fn inflation(left: &[f64]) -> f64 {
     if left.iter().all(|value| Some(value) == left.first()) {
         return 1.0;
@@ -156,17 +157,17 @@ fn inflation(left: &[f64]) -> f64 {
     }
     let products: f64 = ranks.windows(2).map(|pair| pair[0] * pair[1]).sum();
     let squares: f64 = ranks.iter().map(|rank| rank * rank).sum();
-    // Of so few points the estimate is too low, by about the inverse of their number.
+    // With so few points the estimate is too low, by about the inverse of their number.
     let kept = products / squares + 1.0 / count(left.len());
     let kept = kept.clamp(0.0, KEPT_MAX);
     (1.0 + kept) / (1.0 - kept)
 }
 
-/// How `series` rises at its end; `None` with less than eight points or ten seconds.
+/// Returns how `series` rises at its end; `None` with less than eight points or ten seconds.
 ///
-/// The last ten seconds are looked at, and so much more as the noise makes necessary: until the
-/// limit is close enough to the guess to separate [`FLAT`] from [`EXCLUDED`], or the series is used
-/// up. The slope has no say in that.
+/// Evaluates the last ten seconds, and more if the noise requires it: until the limit is close
+/// enough to the guess to separate [`FLAT`] from [`EXCLUDED`], or the series is used up. The slope
+/// does not affect this.
 #[must_use]
 pub fn rise(series: &[Point]) -> Option<Rise> {
     let end_s = series.last()?.to_s;
@@ -181,11 +182,11 @@ pub fn rise(series: &[Point]) -> Option<Rise> {
     }
 }
 
-/// How values of equally long times that follow each other rise from the first to the last, with
-/// limits at this number of standard errors; `None` with fewer than eight values, and where these
-/// are too few for such limits.
+/// Returns how values of equally long consecutive times rise from the first to the last, with
+/// limits at this number of standard errors; `None` with fewer than eight values, and if these are
+/// too few for such limits.
 ///
-/// Of many values, the geometric means of neighbours are looked at.
+/// If there are many values, the geometric means of neighbours are evaluated.
 #[must_use]
 pub fn rise_over(values: &[f64], errors: f64) -> Option<Rise> {
     if values.len() < POINTS_MIN {

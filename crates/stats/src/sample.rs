@@ -10,25 +10,25 @@ use crate::distribution::student_quantile;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sample {
     values: Vec<f64>,
-    /// The block of each value; empty where blocks are not known.
+    /// The block of each value; empty if blocks are not known.
     blocks: Vec<u32>,
-    /// The blocks are sets.
+    /// Whether the blocks are sets.
     sets: bool,
-    /// The sitting of each value; empty where all are of one.
+    /// The sitting of each value; empty if all values are from one.
     sittings: Vec<u32>,
-    /// Their number was decided by looking at them, and whether the budget is spent.
+    /// The budget, if the number of values was decided by looking at them.
     looks: Option<Budget>,
-    /// Of sets with two processes of the case: what each value is the mean of. Empty, or as long as
-    /// the values.
+    /// The two values of which each value is the mean, for sets with two processes of the case.
+    /// Empty, or as long as the values.
     twins: Vec<Option<[f64; 2]>>,
 }
 
-/// Whether further sets may follow.
+/// Whether more sets may follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Budget {
-    /// They may: the looks up to now are early ones.
+    /// More sets may follow: the looks so far are early ones.
     Left,
-    /// They may not: this look is the last one.
+    /// No more sets may follow: this look is the last one.
     Spent,
 }
 
@@ -41,14 +41,14 @@ pub struct Interval {
     pub high: f64,
 }
 
-/// A point and how sure we are of it.
+/// A point estimate and its uncertainty.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
     /// The best single number.
     pub point: f64,
-    /// The confidence interval; `None` when there are too few runs for one.
+    /// The confidence interval; `None` if there are too few runs for one.
     pub interval: Option<Interval>,
-    /// Runs behind it; of a comparison, those of the smaller side.
+    /// Runs behind the estimate; for a comparison, those of the smaller side.
     pub runs: usize,
 }
 
@@ -65,7 +65,7 @@ impl Interval {
 }
 
 impl Estimate {
-    /// Half of the interval's width as a share of the point: 0.02 reads "± 2 %".
+    /// Returns half of the interval's width as a share of the point: 0.02 reads "± 2 %".
     #[must_use]
     pub fn relative_half_width(&self) -> Option<f64> {
         let interval = self.interval?;
@@ -73,7 +73,7 @@ impl Estimate {
     }
 }
 
-/// Mean of a slice of finite values that is not empty; finite too.
+/// Returns the mean of a slice of finite values that is not empty; finite too.
 pub(crate) fn mean(values: &[f64]) -> f64 {
     let share = 1.0 / count(values.len());
     match values.iter().sum::<f64>() {
@@ -82,7 +82,7 @@ pub(crate) fn mean(values: &[f64]) -> f64 {
     }
 }
 
-/// The unbiased variance (divisor n - 1); `None` for fewer than two values, and where it is
+/// Returns the unbiased variance (divisor n - 1); `None` for fewer than two values, and if it is
 /// larger than any number.
 pub(crate) fn variance(values: &[f64]) -> Option<f64> {
     if values.len() < 2 {
@@ -94,44 +94,46 @@ pub(crate) fn variance(values: &[f64]) -> Option<f64> {
     variance.is_finite().then_some(variance)
 }
 
-/// How far Student's interval of the mean reaches to each side; `None` for fewer than two values.
+/// Returns how far Student's interval of the mean extends to each side; `None` for fewer than two
+/// values.
 fn student_reach(values: &[f64], confidence: f64) -> Option<f64> {
     let (error, runs) = (variance(values)?.sqrt(), count(values.len()));
     Some(student_quantile(0.5 + confidence / 2.0, runs - 1.0) * error / runs.sqrt())
 }
 
 impl Sample {
-    /// A sample; `None` when `values` is empty or holds a value that is not finite.
+    /// Returns a sample; `None` if `values` is empty or contains a value that is not finite.
     #[must_use]
     pub fn new(values: Vec<f64>) -> Option<Self> {
         Self::of(values, Vec::new())
     }
 
-    /// A sample with the block of each value: the repetition in which it was measured, in which
-    /// every contender of the session had its turn. `None` as for [`Sample::new`].
+    /// Returns a sample with the block of each value: the repetition in which it was measured, in
+    /// which every contender of the session had its turn. `None` as for [`Sample::new`].
     #[must_use]
     pub fn in_blocks(values: Vec<(u32, f64)>) -> Option<Self> {
         let (blocks, values) = values.into_iter().unzip();
         Self::of(values, blocks)
     }
 
-    /// A sample with a value of each set, in which all contenders met the same host within
-    /// seconds: two such samples are compared set by set, however few there are. `None`
-    /// as for [`Sample::new`].
+    /// Returns a sample with a value for each set, in which all contenders met the same host within
+    /// seconds: two such samples are compared set by set, for any number of sets. `None` as for
+    /// [`Sample::new`].
     #[must_use]
     pub fn of_sets(values: Vec<(u32, f64)>) -> Option<Self> {
         Some(Self::in_blocks(values)?.in_sets())
     }
 
-    /// The same values, whose blocks are sets as in [`Sample::of_sets`].
+    /// Returns the same values with blocks that are sets, as in [`Sample::of_sets`].
     #[must_use]
     pub fn in_sets(self) -> Self {
         Self { sets: true, ..self }
     }
 
-    /// A sample of blocks, of which some or all have two processes of the case: the value of each
-    /// process. The value of such a block is the geometric mean of both, because noise is a share
-    /// of the level; the arithmetic one if they are not positive. `None` as for [`Sample::new`].
+    /// Returns a sample of blocks, some or all of which have two processes of the case: the value
+    /// of each process. The value of such a block is the geometric mean of both, because noise is a
+    /// share of the level; the arithmetic mean if they are not positive. `None` as for
+    /// [`Sample::new`].
     #[must_use]
     pub fn of_processes(values: Vec<(u32, f64, Option<f64>)>) -> Option<Self> {
         let twins = values.iter().map(|(_, one, other)| Some([*one, (*other)?]));
@@ -150,8 +152,8 @@ impl Sample {
         })
     }
 
-    /// The blocks with two processes of the case, as if each process were another case: what they
-    /// differ by is chance. `None` if there is no such block.
+    /// Returns the blocks with two processes of the case as two samples, one per process: their
+    /// difference is chance. `None` if there is no such block.
     #[must_use]
     pub fn processes(&self) -> Option<[Self; 2]> {
         let mut indices: Vec<usize> = (0..self.values.len()).collect();
@@ -173,7 +175,7 @@ impl Sample {
         Some([of(0)?, of(1)?])
     }
 
-    /// Returns the values of the blocks up to this one, as they were seen before the last look.
+    /// Returns the values of the blocks up to this one, as they were before the last look.
     #[must_use]
     pub fn up_to(&self, block: u32) -> Option<Self> {
         let indices = (0..self.blocks.len()).filter(|index| self.blocks[*index] <= block);
@@ -189,7 +191,7 @@ impl Sample {
         })
     }
 
-    /// Returns the values of the sets that have a factor, multiplied by it; `None` where no set has
+    /// Returns the values of the sets that have a factor, multiplied by it; `None` if no set has
     /// one.
     pub(crate) fn scaled_by(&self, factors: &BTreeMap<u32, f64>) -> Option<Self> {
         let kept: Vec<(usize, f64)> = (self.blocks.iter().enumerate())
@@ -218,8 +220,8 @@ impl Sample {
         })
     }
 
-    /// How much higher the mean is than that of `other`, with its standard error by the variances
-    /// of both; `None` where one of them has a single value.
+    /// Returns by how much the mean exceeds that of `other`, with its standard error from the
+    /// variances of both; `None` if one of them has a single value.
     #[must_use]
     pub fn difference(&self, other: &Self) -> Option<(f64, f64)> {
         let of_mean = |sample: &Self| Some(variance(&sample.values)? / count(sample.values.len()));
@@ -227,8 +229,8 @@ impl Sample {
         Some((self.mean() - other.mean(), error))
     }
 
-    /// The same where the number of sets was decided by looking at them: intervals and p-values
-    /// hold at whichever set that was.
+    /// Returns the sample marked as one whose number of sets was decided by looking: intervals and
+    /// p-values are then valid after any set.
     #[must_use]
     pub fn looked_at(self, budget: Budget) -> Self {
         Self {
@@ -237,7 +239,8 @@ impl Sample {
         }
     }
 
-    /// The values of this sample and then those of a later session, whose blocks are others.
+    /// Returns the values of this sample and then those of a later session, whose blocks are
+    /// different.
     #[must_use]
     pub fn followed_by(&self, later: &Self) -> Self {
         let first = self.blocks.iter().max().map_or(0, |last| last + 1);
@@ -255,8 +258,8 @@ impl Sample {
         }
     }
 
-    /// The same values with the sitting in which each block was measured: another one met the host
-    /// at another hour, or another host.
+    /// Returns the same values with the sitting in which each block was measured: each sitting met
+    /// the host at another hour, or another host.
     #[must_use]
     pub fn in_sittings(self, of_blocks: &BTreeMap<u32, u32>) -> Self {
         let blocks = self.blocks.iter();
@@ -267,7 +270,7 @@ impl Sample {
         }
     }
 
-    /// The two values of the set of that index, if it has two.
+    /// Returns the two values of the set with that index, if it has two.
     pub(crate) fn twins(&self, index: usize) -> Option<[f64; 2]> {
         self.twins.get(index).copied().flatten()
     }
@@ -278,17 +281,17 @@ impl Sample {
             .collect()
     }
 
-    /// The sitting of the value of that index.
+    /// Returns the sitting of the value with that index.
     pub(crate) fn sitting(&self, index: usize) -> u32 {
         self.sittings.get(index).copied().unwrap_or_default()
     }
 
-    /// Whether, and how, both were looked at repetition by repetition.
+    /// Returns the budget if both were looked at repetition by repetition.
     pub(crate) fn looks_with(&self, other: &Self) -> Option<Budget> {
         self.looks.filter(|_| other.looks == self.looks)
     }
 
-    /// Whether each value is of a set.
+    /// Whether each value is from a set.
     #[must_use]
     pub fn is_of_sets(&self) -> bool {
         self.sets
@@ -306,8 +309,8 @@ impl Sample {
         })
     }
 
-    /// The same values without blocks: for comparisons with another session, whose repetitions
-    /// have nothing to do with these.
+    /// Returns the same values without blocks: for comparisons with another session, whose
+    /// repetitions are unrelated to these.
     #[must_use]
     pub fn without_blocks(&self) -> Self {
         Self {
@@ -320,7 +323,7 @@ impl Sample {
         }
     }
 
-    /// Indices of the values of both that are of the same block.
+    /// Returns the indices of the values of both that are from the same block.
     pub(crate) fn common_blocks(&self, other: &Self) -> Vec<(usize, usize)> {
         let own = self.blocks.iter().enumerate();
         let place = |block: &u32| other.blocks.iter().position(|there| there == block);
@@ -328,39 +331,39 @@ impl Sample {
             .collect()
     }
 
-    /// Each value with its block; none where blocks are not known.
+    /// Returns each value with its block; none if blocks are not known.
     pub(crate) fn by_block(&self) -> impl Iterator<Item = (u32, f64)> {
         let values = self.values.iter().copied();
         self.blocks.iter().copied().zip(values)
     }
 
-    /// The values in the order of the runs.
+    /// Returns the values in the order of the runs.
     #[must_use]
     pub fn values(&self) -> &[f64] {
         &self.values
     }
 
-    /// How many runs.
+    /// Returns the number of runs.
     #[must_use]
     pub fn runs(&self) -> usize {
         self.values.len()
     }
 
-    /// The arithmetic mean.
+    /// Returns the arithmetic mean.
     #[must_use]
     pub fn mean(&self) -> f64 {
         mean(&self.values)
     }
 
-    /// The median.
+    /// Returns the median.
     #[must_use]
     pub fn median(&self) -> f64 {
         self.quantile(0.5)
     }
 
-    /// The quantile `share` (clamped to 0..=1) by linear interpolation between order statistics:
-    /// type 7 of Hyndman and Fan, "Sample Quantiles in Statistical Packages", 1996, which is the
-    /// default of NumPy.
+    /// Returns the quantile `share` (clamped to 0..=1) by linear interpolation between order
+    /// statistics: type 7 of Hyndman and Fan, "Sample Quantiles in Statistical Packages", 1996,
+    /// which is the default of NumPy.
     #[must_use]
     #[expect(
         clippy::cast_possible_truncation,
@@ -377,19 +380,20 @@ impl Sample {
         sorted[below] + fraction * (sorted[above] - sorted[below])
     }
 
-    /// The unbiased variance (divisor n - 1); `None` for a single run.
+    /// Returns the unbiased variance (divisor n - 1); `None` for a single run.
     #[must_use]
     pub fn variance(&self) -> Option<f64> {
         variance(&self.values)
     }
 
-    /// The standard deviation (divisor n - 1); `None` for a single run.
+    /// Returns the standard deviation (divisor n - 1); `None` for a single run.
     #[must_use]
     pub fn deviation(&self) -> Option<f64> {
         self.variance().map(f64::sqrt)
     }
 
-    /// The coefficient of variation, deviation over mean; `None` for a single run or a zero mean.
+    /// Returns the coefficient of variation, deviation over mean; `None` for a single run or a zero
+    /// mean.
     #[must_use]
     pub fn variation(&self) -> Option<f64> {
         let mean = self.mean();
@@ -398,7 +402,8 @@ impl Sample {
             .map(|deviation| deviation / mean.abs())
     }
 
-    /// The mean with Student's interval at `confidence` (0.95 = 95 %); no interval for one run.
+    /// Returns the mean with Student's interval at `confidence` (0.95 = 95 %); no interval for one
+    /// run.
     ///
     /// If all values are positive, the interval is computed from their logarithms, and its ends are
     /// the mean times and divided by one factor: noise is a share of the level, and no quantity is
@@ -424,8 +429,8 @@ impl Sample {
         }
     }
 
-    /// The geometric mean with Student's interval of the logarithms; `None` where a value is not
-    /// positive.
+    /// Returns the geometric mean with Student's interval of the logarithms; `None` if a value is
+    /// not positive.
     #[must_use]
     pub fn geometric(&self, confidence: f64) -> Option<Estimate> {
         let logs = self.logs()?;
@@ -441,7 +446,7 @@ impl Sample {
         })
     }
 
-    /// The logarithms; `None` where a value is not positive.
+    /// Returns the logarithms; `None` if a value is not positive.
     pub(crate) fn logs(&self) -> Option<Vec<f64>> {
         let positive = self.values.iter().all(|value| *value > 0.0);
         positive.then(|| self.values.iter().map(|value| value.ln()).collect())

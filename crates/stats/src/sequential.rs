@@ -1,16 +1,15 @@
-//! Stopping a paired comparison as soon as it is sure, with an error that holds however often one
+//! Stops a paired comparison as soon as it is sure, with an error that is valid for any number of
 //! looks.
 //!
-//! A set has one or two fresh processes of each contender, and yields one log ratio of each pair.
-//! Sets follow
-//! each other until every pair is decided or a budget of time, stated in advance, is spent. Asking
-//! Student's t after each set finds differences where there are none: of 20 sets in 23 % of the
-//! sessions. So the error is divided in advance. One part is spent by an e-process, which may be
-//! looked at after every set; the rest by one last look with Student's t when the budget is spent.
-//! By the union bound the two together err with at most the whole.
+//! A set has one or two fresh processes of each contender, and yields one log ratio for each pair.
+//! Sets are made until every pair is decided or a budget of time, stated in advance, is spent.
+//! Student's t after each set finds differences that do not exist: with up to 20 sets in 23 % of
+//! the sessions. So the error is divided in advance. One part is spent by an e-process, which may
+//! be looked at after every set; the rest by one last look with Student's t when the budget is
+//! spent. By the union bound the two together err with at most the whole.
 //!
-//! This is not for numbers of runs that are decided in advance ([`crate::planner`]), and it knows
-//! no clock: the caller says when the budget is spent.
+//! Not for numbers of runs that are decided in advance ([`crate::planner`]). The module knows no
+//! clock: the caller says when the budget is spent.
 
 use bakeoff_base::number::length_as_f64 as count;
 
@@ -21,7 +20,7 @@ use crate::power::RELEVANCE;
 use crate::sample::{Budget, Interval};
 use crate::set_pairs::SetPairs;
 
-/// The errors that are allowed, and what counts as a difference.
+/// The allowed errors, and what counts as a difference.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sequential {
     /// The chance of any false [`Decision::Different`] in a family, over all looks together, and
@@ -30,28 +29,27 @@ pub struct Sequential {
     /// The share of `alpha` that is spent on stopping early: 0 = one Student's t when the budget is
     /// spent and nothing before, 1 = the e-process alone.
     pub early_share: f64,
-    /// The variance of the prior of the true log ratio, in variances of a set's log ratio: where
-    /// the e-process expects differences to be. The error holds for every value, the number of
+    /// The variance of the prior of the true log ratio, in variances of a set's log ratio: the size
+    /// of differences that the e-process expects. The error is valid for every value; the number of
     /// sets until a decision depends on it.
     pub prior_variance: f64,
     /// The largest log ratio that is too small to matter: ln 1.03.
     pub margin_ln: f64,
-    /// The session does not stop early after fewer sets. The last look is taken however few there
-    /// are.
+    /// Minimum number of sets to stop early. The last look is made after any number.
     pub early_sets_min: usize,
-    /// As `early_sets_min`, of sets with two processes of each service.
+    /// Minimum number of sets to stop early, with two processes of each service per set.
     pub early_sets_min_of_twins: usize,
 }
 
 /// The outcome of a look at a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
-    /// Not sure yet, and there is time for more sets.
+    /// Not sure yet, and more sets may follow.
     GoOn,
-    /// Their ratio is not 1, which does not say that the difference matters:
+    /// The ratio is not 1, which does not say that the difference matters:
     /// [`Look::is_within_margin`].
     Different,
-    /// Their ratio lies within the margin.
+    /// The ratio lies within the margin.
     Equivalent,
     /// Not sure, and the budget is spent.
     Undecided,
@@ -60,24 +58,24 @@ pub enum Decision {
 /// A look at a pair.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Look {
-    /// The outcome. A difference that is found stays one at all later looks, and what lies within
+    /// The outcome. A difference that was found remains one at all later looks, and a ratio within
     /// the margin stays within, unless the sets contradict each other.
     pub decision: Decision,
-    /// The interval of the true log ratio; `None` where there are too few sets for one, or no
-    /// spread, or where the sets contradict each other. It holds at all looks together, and
-    /// together with those of the other pairs.
+    /// The interval of the true log ratio; `None` if there are too few sets for one, or no spread,
+    /// or if the sets contradict each other. It is valid at all looks together, and together with
+    /// those of the other pairs.
     pub interval_ln: Option<Interval>,
-    /// The interval lies within the margin. Together with [`Decision::Different`]: there is a
-    /// difference, and it is too small to matter.
+    /// Whether the interval lies within the margin. Together with [`Decision::Different`]: there is
+    /// a difference, and it is too small to matter.
     pub is_within_margin: bool,
-    /// The p-value of equality, valid at whichever look one stops; 1 where nothing is known.
+    /// The p-value of equality, valid whenever one stops; 1 if nothing is known.
     pub p_value: f64,
-    /// The same after Holm's correction for all pairs of the family.
+    /// The p-value after Holm's correction for all pairs of the family.
     pub p_adjusted: f64,
 }
 
 impl Look {
-    /// The interval of the true ratio: that of its logarithm, as ratios.
+    /// Returns the interval of the true ratio, from the interval of its logarithm.
     #[must_use]
     pub fn interval(&self) -> Option<Interval> {
         self.interval_ln.map(|ln| Interval {
@@ -87,28 +85,28 @@ impl Look {
     }
 }
 
-/// On which side of a bound a ratio is: p-values that are valid at whichever look one stops.
+/// One-sided p-values of a ratio and a bound, valid whenever one stops.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sides {
-    /// That of "the ratio is at most the bound": small where it is significantly above.
+    /// The p-value of "the ratio is at most the bound": small if it is significantly above.
     pub at_most: f64,
-    /// That of "the ratio is at least the bound": small where it is significantly below.
+    /// The p-value of "the ratio is at least the bound": small if it is significantly below.
     pub at_least: f64,
 }
 
 impl Default for Sequential {
-    /// Returns the error of the other verdicts, 5 %, and their relevance, 3 %. The rest is chosen
+    /// Returns the error of the other verdicts, 5 %, and their relevance, 3 %. The rest was chosen
     /// by simulation (`examples/sequential.rs`), among sessions of at most 12 sets:
     ///
     /// - A larger share for stopping early takes more power from the last look than it saves sets.
     ///   With 30 % of it, effects of one standard deviation are found in 84 % of the sessions (88 %
     ///   by Student's t with the whole error, 79 % with a share of 50 %), and effects of two after
     ///   7.8 sets on average (7.3).
-    /// - A prior variance of 3, 10 or 30 makes little difference. A smaller one makes large effects
-    ///   wait where there are many pairs, a larger one those of about two deviations.
+    /// - A prior variance of 3, 10 or 30 makes little difference. With a smaller one large effects
+    ///   take longer if there are many pairs, with a larger one those of about two deviations.
     /// - With two processes of each service in a set, two sets are enough: their differences show
     ///   the noise, too (`examples/twins.rs`).
-    /// - Five sets are for noise that is not normal. Where each process ends in one of two modes at
+    /// - Five sets are for noise that is not normal. If each process ends in one of two modes at
     ///   random, few sets are easily all of one mode and agree perfectly: four sets in one of eight
     ///   sessions, five in one of sixteen.
     fn default() -> Self {
@@ -124,7 +122,7 @@ impl Default for Sequential {
 }
 
 impl Sequential {
-    /// Looks at a single pair, of which it takes the log ratios of all sets so far, in their order.
+    /// Looks at a single pair, given the log ratios of all its sets so far, in order.
     #[must_use]
     pub fn look(&self, sets: &SetPairs, budget: Budget) -> Look {
         let evidence = self.evidence(sets, budget, 1);
@@ -135,8 +133,8 @@ impl Sequential {
     /// stays the same from look to look; a pair without a log ratio has no sets.
     ///
     /// Differences are decided by Holm's correction at every look, not only at the last. A pair's
-    /// p-value never rises while [`Budget::Left`], and the last look only adds to what it rests on.
-    /// So whatever Holm's procedure rejects early it rejects at the end too, where the p-values are
+    /// p-value never rises while [`Budget::Left`], and the last look only adds to its evidence. So
+    /// whatever Holm's procedure rejects early it rejects at the end too, where the p-values are
     /// ordinary ones and any dependence is allowed; Bonferroni's correction of the e-values rejects
     /// less. Intervals, and equivalence with them, have the error of the family divided by the
     /// number of pairs (Bonferroni).
@@ -153,9 +151,9 @@ impl Sequential {
             .collect()
     }
 
-    /// Returns the one-sided p-values of a pair's ratio and a bound, of which it takes the
-    /// logarithm. They are divided into shares as those of equality are; each is at most α with a
-    /// chance of α where the ratio lies at the bound or on the side that the p-value is of.
+    /// Returns the one-sided p-values of a pair's ratio and a bound, given as a logarithm. They are
+    /// divided into shares like those of equality; each is at most α with a chance of α if the
+    /// ratio lies at the bound or on the side that the p-value is for.
     #[must_use]
     pub fn p_sides(&self, pair: &SetPairs, bound_ln: f64, budget: Budget) -> Sides {
         let mut sides = [NOTHING_KNOWN; 2];
@@ -180,16 +178,16 @@ impl Sequential {
         }
     }
 
-    /// Returns what all looks until now say of a pair that is one of this number.
+    /// Returns the evidence of all looks at a pair so far, for a family of this number of pairs.
     ///
     /// The p-value is the smaller one of two, each divided by its share of the error: that of the
     /// e-process, and that of Student's t at the last look (Bonferroni's correction with weights;
     /// Genovese, Roeder and Wasserman, "False Discovery Control with p-value Weighting", Biometrika
-    /// 2006). The intervals of all looks hold together, so what they have in common is an interval
+    /// 2006). The intervals of all looks are valid together, so their intersection is an interval
     /// too (Howard, Ramdas, McAuliffe and Sekhon, "Time-uniform, Nonparametric, Nonasymptotic
     /// Confidence Sequences", Annals of Statistics 2021).
     ///
-    /// Sets that are equal to the last digit say nothing: they do not show their noise, and would
+    /// Sets that are equal to the last digit mean nothing: they do not show their noise, and would
     /// make anything certain. Neither do sets with a value that is not finite.
     fn evidence(&self, pair: &SetPairs, budget: Budget, pairs: usize) -> Evidence {
         let alpha = self.alpha / count(pairs);
@@ -212,8 +210,8 @@ impl Sequential {
         evidence
     }
 
-    /// The number of sets after which a pair is different or equivalent, if further sets are like
-    /// those so far; `None` if that takes more than `most` of them, or nothing is known yet.
+    /// Returns the number of sets after which a pair is different or equivalent, if further sets
+    /// are like those so far; `None` if that takes more than `most` sets, or nothing is known yet.
     #[must_use]
     pub fn sets_until_decided(&self, pair: &SetPairs, most: usize) -> Option<usize> {
         let found = LogRatio::of_sets(pair)?;
@@ -232,7 +230,7 @@ impl Sequential {
         (pair.len() + 1..=most).find(is_decided)
     }
 
-    /// The ratio after each set from which on the session may stop.
+    /// Returns the ratio after each set from which on the session may stop.
     fn early_looks(&self, pair: &SetPairs) -> impl Iterator<Item = LogRatio> {
         let fewest = match pair.has_twins() {
             true => self.early_sets_min_of_twins,
@@ -246,7 +244,8 @@ impl Sequential {
         let Interval { low, high } = evidence.interval_ln;
         let is_within_margin = low <= high && -self.margin_ln <= low && high <= self.margin_ln;
         let decision = match budget {
-            // Sets that contradict each other are not of one distribution: nothing holds of them.
+            // Sets that contradict each other are not from one distribution: there is no valid
+            // result.
             Budget::Left if low > high => Decision::GoOn,
             Budget::Spent if low > high => Decision::Undecided,
             _ if p_adjusted <= self.alpha => Decision::Different,
@@ -278,19 +277,19 @@ const NOTHING_KNOWN: Evidence = Evidence {
 #[derive(Clone, Copy)]
 struct Evidence {
     p_value: f64,
-    /// The intersection of their intervals; `low` is above `high` where that is empty.
+    /// The intersection of the looks' intervals; `low` is above `high` if it is empty.
     interval_ln: Interval,
 }
 
 impl Evidence {
-    /// Takes a p-value into account that has this share of the error.
+    /// Adds a p-value with this share of the error.
     fn add(&mut self, p_value: f64, share: f64) {
         if share > 0.0 {
             self.p_value = self.p_value.min(p_value / share);
         }
     }
 
-    /// Takes an interval into account that reaches this number of standard errors to both sides.
+    /// Adds an interval that extends this number of standard errors to both sides.
     fn narrow(&mut self, found: &LogRatio, reach: f64) {
         let Interval { low, high } = &mut self.interval_ln;
         *low = low.max(found.difference - reach * found.error);
@@ -309,9 +308,8 @@ impl Evidence {
 /// the noise's: 10 expects a difference of about three standard deviations of a set.
 ///
 /// Degrees of freedom that twins add are further data without a unit, whose distribution does not
-/// depend on the mean, so the formula stays with more of them. With two variances that are
-/// not equal they are an approximation (Satterthwaite), whose error is simulated
-/// (`examples/twins.rs`).
+/// depend on the mean, so the same formula applies with more of them. With two unequal variances
+/// they are an approximation (Satterthwaite), whose error is simulated (`examples/twins.rs`).
 #[must_use]
 pub fn ln_e_value(looked_at: LookedAt, t: f64, prior_variance: f64) -> f64 {
     let LookedAt { sets, freedom } = looked_at;
@@ -338,8 +336,8 @@ pub fn ln_e_value(looked_at: LookedAt, t: f64, prior_variance: f64) -> f64 {
 /// the two sides add up to twice that of both.
 ///
 /// If the true mean is 0 and the noise is normal, the chance that it exceeds 1/α after any number
-/// of sets is at most α (Ville 1939). Where the true mean is lower, the same noise makes each `t`
-/// lower, and a lower `t` a smaller e-value: then the chance is smaller.
+/// of sets is at most α (Ville 1939). If the true mean is lower, the same noise makes each `t`
+/// lower, and a lower `t` has a smaller e-value: then the chance is smaller.
 #[must_use]
 pub fn ln_e_value_above(looked_at: LookedAt, t: f64, prior_variance: f64) -> f64 {
     let LookedAt { sets, freedom } = looked_at;
@@ -356,10 +354,10 @@ pub fn ln_e_value_above(looked_at: LookedAt, t: f64, prior_variance: f64) -> f64
     ln_e_value(looked_at, t, prior_variance) + (2.0 * above).ln()
 }
 
-/// Returns how many standard errors the interval reaches to both sides of the mean of this number
-/// of sets: the |t| at which the e-value is 1/α. With them the intervals after all numbers of sets
-/// hold together with 1 - α (the same source). Infinite where no data make the e-value that large,
-/// as with few sets.
+/// Returns how many standard errors the interval extends to both sides of the mean of this number
+/// of sets: the |t| at which the e-value is 1/α. With it, the intervals after all numbers of sets
+/// are valid together with 1 - α (the same source). Infinite if no data make the e-value that
+/// large, as with few sets.
 #[must_use]
 pub fn critical(looked_at: LookedAt, prior_variance: f64, alpha: f64) -> f64 {
     let LookedAt { sets, freedom } = looked_at;
@@ -372,8 +370,8 @@ pub fn critical(looked_at: LookedAt, prior_variance: f64, alpha: f64) -> f64 {
     }
 }
 
-/// Returns the p-value of equality of the e-process alone, which holds at whichever set one stops:
-/// the inverse of the largest e-value after any number of sets from `early_sets_min` on, at most 1
+/// Returns the p-value of equality of the e-process alone, which is valid whenever one stops: the
+/// inverse of the largest e-value after any number of sets from `early_sets_min` on, at most 1
 /// (Ville 1939; Ramdas, Grünwald, Vovk and Shafer, "Game-theoretic Statistics and Safe
 /// Anytime-valid Inference", Statistical Science 2023). [`Look::p_value`] is this divided by its
 /// share of the error while the budget lasts.

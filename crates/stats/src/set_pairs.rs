@@ -1,29 +1,29 @@
-//! Two services set by set: the log ratios of the sets, and what two fresh processes of one service
-//! differ by.
+//! Two services set by set: the log ratios of the sets, and the differences between two fresh
+//! processes of one service.
 //!
-//! The spread of two or three ratios says little of how far the ratio of the next set may be, so
-//! Student's t multiplies its error by 12.7 or 4.3. Where each set has two processes of each
-//! service, their differences r (of the first) and q (of the second) say the same: they have a mean
-//! of zero, whatever the services are, and the log ratio of the means of both has the variance
-//! (E r² + E q²) / 4, whether the two vary alike or not. That is two further variances with as many
+//! The spread of two or three ratios hardly shows how far the ratio of the next set may be, so
+//! Student's t multiplies its error by 12.7 or 4.3. If each set has two processes of each service,
+//! their differences r (of the first) and q (of the second) show the same: they have a mean of
+//! zero, whatever the services are, and the log ratio of the means of both has the variance (E r² +
+//! E q²) / 4, whether the two vary alike or not. These are two further variances with as many
 //! degrees of freedom as there are sets, which are pooled with the spread of the ratios. Such a
-//! moderated variance is usual where few replicates are the rule (Smyth, "Linear Models and
-//! Empirical Bayes Methods for Assessing Differential Expression in Microarray Experiments",
-//! Statistical Applications in Genetics and Molecular Biology 2004); here it needs no prior.
+//! moderated variance is common for few replicates (Smyth, "Linear Models and Empirical Bayes
+//! Methods for Assessing Differential Expression in Microarray Experiments", Statistical
+//! Applications in Genetics and Molecular Biology 2004); here it needs no prior.
 //!
-//! Twins cannot see a ratio that itself differs from set to set, because both processes of a
-//! service share it. The spread of the ratios does: where it is significantly larger, it decides
-//! alone (Bancroft, "On Biases in Estimation due to the Use of Preliminary Tests of Significance",
-//! Annals of Mathematical Statistics 1944).
+//! Twins cannot show a ratio that itself differs from set to set, because both processes of a
+//! service share it. The spread of the ratios does: if it is significantly larger, it alone is used
+//! (Bancroft, "On Biases in Estimation due to the Use of Preliminary Tests of Significance", Annals
+//! of Mathematical Statistics 1944).
 
 use bakeoff_base::number::length_as_f64 as count;
 
 use crate::distribution::f_above;
 use crate::sample::{Sample, variance};
 
-/// Below this p-value of "twins explain the spread of the ratios", they do not. Chosen by
-/// simulation (`examples/twins.rs`): at 5 % too many ratios that vary from set to set pass for
-/// ratios that do not.
+/// The p-value of "twins explain the spread of the ratios" below which they do not. Chosen by
+/// simulation (`examples/twins.rs`): at 5 % too many ratios that vary from set to set are not
+/// recognised.
 const UNEXPLAINED: f64 = 0.2;
 
 /// The sets that two samples have in common.
@@ -31,13 +31,13 @@ const UNEXPLAINED: f64 = 0.2;
 pub struct SetPairs {
     /// First minus second, as logarithms or on another scale on which noise adds up.
     differences: Vec<f64>,
-    /// Of each side, one of its two processes minus the other in each set; empty unless both sides
-    /// have two in every set.
+    /// One process of a side minus the other in each set, for both sides; empty unless both have
+    /// two in every set.
     gaps: [Vec<f64>; 2],
 }
 
 impl From<&[f64]> for SetPairs {
-    /// Sets with one process of each service.
+    /// Returns sets with one process of each service.
     fn from(differences: &[f64]) -> Self {
         Self {
             differences: differences.to_vec(),
@@ -47,8 +47,8 @@ impl From<&[f64]> for SetPairs {
 }
 
 impl SetPairs {
-    /// Sets with two processes of each service: the difference of the means of each two, and their
-    /// gaps. All three have one value of each set.
+    /// Returns sets with two processes of each service: the difference of the means of each two,
+    /// and their gaps. All three have one value for each set.
     #[must_use]
     pub fn with_twins(differences: Vec<f64>, gaps: [Vec<f64>; 2]) -> Self {
         let is_whole = gaps.iter().all(|side| side.len() == differences.len());
@@ -58,7 +58,7 @@ impl SetPairs {
         }
     }
 
-    /// The common blocks of the samples, whose values are turned into those of a scale.
+    /// Returns the common blocks of the samples, with their values transformed by a scale.
     pub(crate) fn of(first: &Sample, second: &Sample, scale: &dyn Fn(f64) -> f64) -> Self {
         let common = first.common_blocks(second);
         let (a, b) = (first.values(), second.values());
@@ -73,25 +73,25 @@ impl SetPairs {
         Self::with_twins(differences.collect(), gaps)
     }
 
-    /// The number of sets.
+    /// Returns the number of sets.
     #[must_use]
     pub fn len(&self) -> usize {
         self.differences.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no sets.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.differences.is_empty()
     }
 
-    /// First minus second of each set.
+    /// Returns first minus second for each set.
     #[must_use]
     pub fn differences(&self) -> &[f64] {
         &self.differences
     }
 
-    /// The first ones of these sets.
+    /// Returns the first ones of these sets.
     #[must_use]
     pub fn up_to(&self, sets: usize) -> Self {
         let of_side = |side: &Vec<f64>| side.iter().take(sets).copied().collect();
@@ -107,9 +107,9 @@ impl SetPairs {
         self.gaps.iter().all(|side| !side.is_empty())
     }
 
-    /// The variance of a set's difference, by the spread of the differences and by the gaps of
-    /// twins. `None` if the spread has to decide alone: without twins, of fewer than two sets, and
-    /// where twins do not explain it.
+    /// Returns the variance of a set's difference, from the spread of the differences and the gaps
+    /// of twins. `None` if only the spread can be used: without twins, for fewer than two sets, and
+    /// if twins do not explain it.
     #[must_use]
     pub fn moderated(&self) -> Option<Moderated> {
         let spread = variance(&self.differences)?;
@@ -131,12 +131,12 @@ impl SetPairs {
 pub struct Moderated {
     /// The variance.
     pub variance: f64,
-    /// Its degrees of freedom.
+    /// Degrees of freedom of the variance.
     pub freedom: f64,
 }
 
-/// The variance by the gaps of twins alone. `None` without twins, or if they are equal to the
-/// last digit.
+/// Returns the variance from the gaps of twins alone. `None` without twins, or if they are equal to
+/// the last digit.
 fn of_twins(gaps: &[Vec<f64>; 2]) -> Option<Moderated> {
     let mean_square =
         |side: &Vec<f64>| side.iter().map(|gap| gap * gap).sum::<f64>() / count(side.len());

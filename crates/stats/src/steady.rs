@@ -1,15 +1,15 @@
-//! The time from which on a series of measurements is steady, if ever: the end of warm-up as a
-//! result.
+//! The time from which on a series of measurements is steady, if it ever is: the end of warm-up as
+//! a result.
 
 use bakeoff_base::number::length_as_f64 as count;
 
-/// Fewer points than this say nothing about steadiness.
+/// Minimum number of points to judge steadiness.
 pub const POINTS_MIN: usize = 8;
 
 /// Whether a series settles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SteadyState {
-    /// From this index on the level does not change by a relevant amount any more.
+    /// From this index on the level no longer changes by a relevant amount.
     Steady {
         /// Index of the first steady point.
         from_index: usize,
@@ -18,13 +18,13 @@ pub enum SteadyState {
     NeverSteady,
 }
 
-/// Where the series settles to within `relevance` (0.03 = 3 %) of its last level; `None` for fewer
-/// than [`POINTS_MIN`] points.
+/// Returns the index from which on the series stays within `relevance` (0.03 = 3 %) of its last
+/// level; `None` for fewer than [`POINTS_MIN`] points.
 ///
-/// The series is cut where its mean changes ([`change_points`]); segments at the end whose mean
-/// is within `relevance` of the last one's are one steady phase, and it must cover the last
-/// quarter of the series, as in Barrett, Bolz-Tereick, Killick, Mount and Tratt, "Virtual Machine
-/// Warmup Blows Hot and Cold", OOPSLA 2017.
+/// The series is cut at the points where its mean changes ([`change_points`]). Segments at the end
+/// whose mean is within `relevance` of the last one's are one steady phase, which must cover the
+/// last quarter of the series, as in Barrett, Bolz-Tereick, Killick, Mount and Tratt, "Virtual
+/// Machine Warmup Blows Hot and Cold", OOPSLA 2017.
 #[must_use]
 pub fn steady_state(series: &[f64], relevance: f64) -> Option<SteadyState> {
     if series.len() < POINTS_MIN || series.iter().any(|value| !value.is_finite()) {
@@ -53,13 +53,13 @@ pub fn steady_state(series: &[f64], relevance: f64) -> Option<SteadyState> {
     })
 }
 
-/// The indices at which a new mean starts: the cuts that minimise the squared distances from the
-/// segments' means plus a penalty per cut of `3 ln(n)` variances, with segments of two points or
-/// more, found exactly by optimal partitioning (Jackson et al., "An Algorithm for Optimal
+/// Returns the indices at which a new mean starts: the cuts that minimise the squared distances
+/// from the segments' means plus a penalty per cut of `3 ln(n)` variances, with segments of two
+/// points or more, found exactly by optimal partitioning (Jackson et al., "An Algorithm for Optimal
 /// Partitioning of Data on an Interval", IEEE Signal Processing Letters 2005). The pruning of PELT
-/// is left out: it saves nothing at hundreds of points and is not exact with a smallest length.
-/// The variance is estimated from the differences of neighbours, by their median so that the
-/// changes themselves do not count.
+/// is omitted: it saves nothing at hundreds of points and is not exact with a minimum length. The
+/// variance is estimated from the differences of neighbours, by their median so that the changes
+/// themselves do not count.
 #[must_use]
 pub fn change_points(series: &[f64]) -> Vec<usize> {
     const SEGMENT_MIN: usize = 2;
@@ -118,9 +118,10 @@ impl SegmentCosts {
     }
 }
 
-/// Variance of the noise around the level: the median absolute difference of neighbours, scaled
-/// to a deviation (1.4826) and divided by √2 because a difference holds the noise of two. At
-/// least a millionth of the level squared, so that a noiseless series is not cut at its last digit.
+/// Returns the variance of the noise around the level: the median absolute difference of
+/// neighbours, scaled to a deviation (1.4826) and divided by √2 because a difference contains the
+/// noise of two. At least a millionth of the level squared, so that a noiseless series is not cut
+/// at its last digit.
 fn noise_variance(series: &[f64]) -> f64 {
     let mut steps: Vec<f64> = series
         .windows(2)
