@@ -1,5 +1,5 @@
-//! Whether a session found what it was asked for, for the status with which a command ends. That is
-//! not about how large a difference is, or whether it is significant.
+//! Whether a session answered its question, for the exit status of a command, regardless of how
+//! large a difference is, or whether it is significant.
 
 use super::Analysis;
 use super::capacity::CapacityAnalysis;
@@ -7,8 +7,7 @@ use super::checks::CheckTable;
 use super::summary::BenchmarkSummary;
 
 impl Analysis<'_> {
-    /// Whether every contender that took part has a number that counts, and several could be
-    /// compared.
+    /// Whether every contender that took part has a valid number, and several could be compared.
     #[must_use]
     pub fn is_answered(&self) -> bool {
         let mut loads = self.loads.iter();
@@ -19,7 +18,8 @@ impl Analysis<'_> {
     }
 }
 
-/// Numbers of different validity are in different tables, and comparable only as lower bounds.
+/// Whether contenders were compared. Numbers of different validity are in different tables, and
+/// only comparable as lower bounds.
 fn is_compared(summary: &BenchmarkSummary) -> bool {
     let ranked = summary.tables.iter().map(|table| table.rows.len());
     let is_compared = match ranked.clone().sum() {
@@ -30,7 +30,8 @@ fn is_compared(summary: &BenchmarkSummary) -> bool {
     is_compared && summary.unranked.is_empty() && !summary.void
 }
 
-/// A contender without a capacity has been measured: it meets no objective.
+/// Whether the contenders passed their checks. A contender without a capacity has been measured: it
+/// meets no objective.
 fn passed_checks(capacity: &CapacityAnalysis<'_>) -> bool {
     let checks = CheckTable::new(&capacity.data);
     let mut cases = 0..capacity.data.cases.len();

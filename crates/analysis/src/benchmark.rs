@@ -1,5 +1,5 @@
-//! The numbers of steps, runs, cases and benchmarks, from records. Nothing is averaged over runs
-//! here: that is for the metrics.
+//! The numbers of steps, runs, cases and benchmarks, from records. Averages over runs are computed
+//! elsewhere, for each metric.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,8 +24,8 @@ use super::validity;
 use crate::number::{as_f64, seconds};
 use crate::percentiles::Latency;
 
-/// A percentile counts where this number of requests took longer. Its standard error is then a
-/// seventh of the share beyond it, as a count of 50 has it.
+/// Requests that must take longer than a percentile for it to count. Its standard error is then a
+/// seventh of the share beyond it, as for a count of 50.
 const BEYOND_MIN: f64 = 50.0;
 
 /// All slices of one step of one run.
@@ -35,38 +35,39 @@ pub struct StepData<'a> {
     pub index: usize,
     /// The step as text.
     pub label: String,
-    /// Connections at the most.
+    /// Maximum number of connections.
     pub connections: u32,
-    /// Whether the step only warms up.
+    /// Whether this is a warm-up step.
     pub warm_up: bool,
-    /// Sums over its slices.
+    /// Sums over the slices.
     pub totals: Totals,
-    /// From the real send to the end of the response.
+    /// Times from the actual send to the end of the response.
     pub service: Option<Latency>,
-    /// From the intended send; open load only.
+    /// Times from the intended send; open load only.
     pub response: Option<Latency>,
-    /// From the real send to the first byte of the body; `None` where every response came whole.
+    /// Times from the actual send to the first byte of the body; `None` if every response arrived
+    /// whole.
     pub first_byte: Option<Latency>,
-    /// Whether its numbers are fair.
+    /// The verdict on the step's numbers.
     pub validity: Validity,
-    /// How many of its slices are unfair alone.
+    /// Number of slices that are unfair by themselves.
     pub unfair: usize,
-    /// Its time slices.
+    /// Time slices of the step.
     pub slices: Vec<&'a IntervalRecord>,
-    /// Cores' worth of CPU time that the contender uses in undisturbed turns, where it and all
-    /// others are CPU-bound: throughput is then taken by CPU time.
+    /// Number of cores that the contender uses in undisturbed turns, if it and all others are
+    /// CPU-bound: throughput is then computed per CPU time.
     pub full_cores: Option<f64>,
-    /// The factors that make it comparable with the other groups of its set.
+    /// The factors that make the step comparable with the other groups of its set.
     pub scale: Scale,
-    /// Where the number of sets was decided by looking at them, whether more might follow.
+    /// Whether more sets might follow, if their number was decided by looking at them.
     pub looks: Option<Budget>,
     /// The repetition, and the index of the sitting in which it was measured.
     pub sitting: (u32, u32),
-    /// Of a step in a set, the slices of the blocks that count; empty for whole runs, and
-    /// where no block counts.
+    /// Turns of the blocks that count, for a step in a set; empty for whole runs, and if no block
+    /// counts.
     pub kept: Vec<PlayedTurn>,
     /// Requests per second of the open load in which the response times of a set are compared;
-    /// `None` of every other step.
+    /// `None` for every other step.
     pub open_rate_per_s: Option<f64>,
 }
 
@@ -75,25 +76,25 @@ pub struct StepData<'a> {
 pub struct RunData<'a> {
     /// The records of the run.
     pub records: &'a RunRecords,
-    /// Its steps, warm-up included.
+    /// Steps of the run, including warm-up.
     pub steps: Vec<StepData<'a>>,
-    /// The open load after the steps of a set, which is none of them: it is about response times
-    /// only.
+    /// The open load after the steps of a set, which is not one of them: it only provides response
+    /// times.
     pub open: Option<StepData<'a>>,
-    /// It belongs to a set of which no block counts.
+    /// Whether the run belongs to a set without a block that counts.
     pub void: bool,
-    /// It belongs to a group of a set in which the common contender has no number.
+    /// Whether the run belongs to a group in which the common contender has no number.
     pub is_apart: bool,
-    /// The same for its CPU over several steps.
+    /// The factors for the CPU over several steps that make it comparable with the other groups.
     pub scales: CpuScales,
 }
 
-/// Benchmark x contender x parameters.
+/// A case: benchmark x contender x parameters.
 #[derive(Debug)]
 pub struct CaseData<'a> {
     /// Contender and parameters.
     pub label: String,
-    /// Its runs by process.
+    /// Runs of the case by process.
     pub runs: Vec<RunData<'a>>,
 }
 
@@ -108,21 +109,21 @@ pub struct BenchmarkData<'a> {
     pub backend: String,
     /// Labels of all steps in order: the categories of the horizontal axis.
     pub step_labels: Vec<String>,
-    /// Its contenders.
+    /// Cases of the benchmark.
     pub cases: Vec<CaseData<'a>>,
 }
 
-/// All benchmarks with load, in order of first appearance; cases in natural order.
+/// Returns all benchmarks with load, in order of first appearance; cases in natural order.
 pub fn benchmarks(results: &Results) -> Vec<BenchmarkData<'_>> {
     of_kind(results, RunKind::Load)
 }
 
-/// The same for benchmarks of cold starts: their runs have no steps.
+/// Returns the cold-start benchmarks: their runs have no steps.
 pub fn startups(results: &Results) -> Vec<BenchmarkData<'_>> {
     of_kind(results, RunKind::Startup)
 }
 
-/// The same for searches for a capacity: their trials follow the planned steps.
+/// Returns the capacity searches: their trials follow the planned steps.
 pub fn capacities(results: &Results) -> Vec<BenchmarkData<'_>> {
     of_kind(results, RunKind::Capacity)
 }
@@ -181,8 +182,8 @@ fn of_kind(results: &Results, kind: RunKind) -> Vec<BenchmarkData<'_>> {
     made
 }
 
-/// The last attempt at each run. Earlier ones were interrupted and are listed in the report's
-/// order of runs, but their numbers are not used.
+/// Returns the last attempt at each run. Earlier ones were interrupted and are listed in the
+/// report's order of runs, but their numbers are not used.
 pub fn last_attempts(results: &Results) -> impl Iterator<Item = &RunRecords> {
     let mut last: BTreeMap<&str, u32> = BTreeMap::new();
     for run in &results.runs {
@@ -217,7 +218,7 @@ fn steps<'a>(
     indices.into_iter().filter_map(of_step).collect()
 }
 
-/// The measured slices of the open load.
+/// Returns the measured slices of the open load.
 fn open_load<'a>(records: &'a RunRecords, session: SessionData) -> Option<StepData<'a>> {
     let slices = records.intervals.iter();
     let slices = slices.filter(|slice| slice.latency_rate_per_s.is_some() && !slice.warm_up);
@@ -264,10 +265,10 @@ fn step<'a>(
 }
 
 impl<'a> StepData<'a> {
-    /// Adds its slices up and judges them.
+    /// Adds up the slices and judges them.
     pub(super) fn sum_up(&mut self, begin: &Begin) {
         let loads = self.slices.iter().map(|slice| &slice.load);
-        // The times of turns are those of bursts.
+        // Response times in turns are those of bursts.
         let is_burst = loads.clone().any(|load| !load.turns.is_empty());
         let times = (!is_burst).then(|| Times::of(loads.clone()));
         let times = times.unwrap_or_default();
@@ -278,9 +279,10 @@ impl<'a> StepData<'a> {
         (self.validity, self.unfair) = validity::of_step(begin, &self.slices, None);
     }
 
-    /// Judges a step in turns once more, without the slices that are in no number: a disturbance
-    /// that was left out is no mark on the contender. Slices that are invalid alone stay, since
-    /// that may be its fault. `rise` is how the contender got faster over the turns that count.
+    /// Judges a step in turns once more, without the slices that are in no number, so that an
+    /// excluded disturbance does not mark the contender. Slices that are invalid by themselves
+    /// stay, since that may be its fault. `rise` is how the contender got faster over the turns
+    /// that count.
     pub(super) fn judge_counted(&mut self, begin: &Begin, rise: Option<RiseInTurns>) {
         let blocks: BTreeSet<u64> = self.kept.iter().map(|turn| turn.block).collect();
         let is_kept = |slice: &IntervalRecord| {
@@ -296,7 +298,7 @@ impl<'a> StepData<'a> {
         }
     }
 
-    /// Successful requests per second of a turn that counts.
+    /// Returns the successful requests per second of a turn that counts.
     pub fn rate(&self, turn: &PlayedTurn) -> f64 {
         match (self.full_cores, turn.cores) {
             (Some(full), Some(cores)) => turn.requests_per_s * full / cores,
@@ -304,31 +306,31 @@ impl<'a> StepData<'a> {
         }
     }
 
-    /// Successful requests per second; in turns the geometric mean over them.
+    /// Returns the successful requests per second; in turns the geometric mean over them.
     pub fn throughput(&self) -> f64 {
         let kept = self.kept.iter().map(|turn| self.rate(turn));
         let mean = totals::geometric_mean(kept);
         mean.unwrap_or_else(|| self.totals.requests_per_s()) * self.scale.rate
     }
 
-    /// The times to quote: response time where there is a schedule, else service time. `None` of
-    /// turns, whose times are those of bursts.
+    /// Returns the times to quote: response time if there is a schedule, else service time. `None`
+    /// for turns, whose times are those of bursts.
     pub fn latency(&self) -> Option<Latency> {
         self.response.or(self.service)
     }
 
-    /// The histograms behind [`StepData::latency`].
+    /// Returns the histograms behind [`StepData::latency`].
     pub fn histograms(&self) -> impl Iterator<Item = &'a Histogram> {
         let slices = self.slices.iter();
         let slices = slices.filter(|slice| slice.load.turns.is_empty());
         slices.map(|slice| slice.load.stated_times())
     }
 
-    /// Whether enough of its requests took longer than this quantile. Only asked of open load in a
-    /// set: other documents show what there is.
+    /// Whether enough requests took longer than this quantile. Only used for open load in a set:
+    /// other documents show all quantiles.
     pub fn resolves(&self, share: f64) -> bool {
         let requests: u64 = self.histograms().map(|times| times.count()).sum();
-        // The product of decimal fractions may be short of a whole number by rounding.
+        // The product of decimal fractions may be below a whole number because of rounding.
         let beyond = as_f64(requests) * (1.0 - share) + 1e-6;
         self.open_rate_per_s.is_none() || beyond >= BEYOND_MIN
     }
@@ -339,7 +341,7 @@ impl<'a> StepData<'a> {
         slices.map(|slice| slice.load.censored.count()).sum()
     }
 
-    /// How much a counter of the contender grew over the step.
+    /// Returns the growth of a contender's counter over the step.
     pub fn grew(&self, counter: impl Fn(&ResourceSample) -> Option<u64>) -> Option<u64> {
         let mut growth = Growth::default();
         for slice in &self.slices {
@@ -348,13 +350,14 @@ impl<'a> StepData<'a> {
         growth.value()
     }
 
-    /// Whether its slices are turns in a set, with those of others between them.
+    /// Whether the slices are turns in a set, with those of others in between.
     pub fn is_in_turns(&self) -> bool {
         let mut slices = self.slices.iter();
         slices.any(|slice| slice.turn.is_some() || !slice.load.turns.is_empty())
     }
 
-    /// How warm the contender was before it; `None` where warm-up did not last until it was.
+    /// Returns how warm the contender was before the step; `None` if the warm-up did not last until
+    /// it was warm.
     pub fn warmth(&self) -> Option<Warmth> {
         self.slices.iter().find_map(|slice| slice.warmth)
     }
@@ -366,7 +369,7 @@ impl<'a> RunData<'a> {
         self.records.begin.run.repetition
     }
 
-    /// Which process of its case it is.
+    /// Returns the process of the case.
     pub fn process(&self) -> Process {
         Process {
             repetition: self.repetition(),
@@ -374,7 +377,7 @@ impl<'a> RunData<'a> {
         }
     }
 
-    /// A value of this run.
+    /// Returns a value of this run with its process.
     pub fn with_process(&self, value: f64) -> (Process, f64) {
         (self.process(), value)
     }
@@ -394,7 +397,7 @@ impl<'a> RunData<'a> {
         self.steps.iter().filter(|step| !step.warm_up)
     }
 
-    /// The measured steps and the open load after them.
+    /// Returns the measured steps and the open load after them.
     pub fn measured_and_open(&self) -> impl Iterator<Item = &StepData<'a>> {
         self.measured().chain(&self.open)
     }
@@ -407,7 +410,7 @@ impl<'a> RunData<'a> {
             .map(|startup| seconds(startup.startup_ns))
     }
 
-    /// The contender's reading at a moment outside the load.
+    /// Returns the contender's reading at a moment outside the load.
     pub fn idle(&self, moment: Moment) -> Option<&'a ResourceSample> {
         let idle = self
             .records
@@ -417,19 +420,20 @@ impl<'a> RunData<'a> {
         idle.contender.as_ref()
     }
 
-    /// The contender's own log of garbage collections.
+    /// Returns the contender's own garbage collection log.
     pub fn gc_log(&self) -> Option<&'a GcLog> {
         self.records.idle.iter().find_map(|idle| idle.gc.as_ref())
     }
 
-    /// CPU per request of the measured steps, microseconds, failed requests counted too; in a
-    /// set that of its one step.
+    /// Returns the CPU per request of the measured steps, microseconds, including failed requests;
+    /// in a set that of its one step.
     pub fn cpu_us_per_request(&self) -> Option<f64> {
         let (measured, scale) = self.cpu_us_and_scale()?;
         Some(measured * scale)
     }
 
-    /// The same as it was measured, and what makes it comparable with the other groups of its set.
+    /// Returns the measured CPU per request, and the factor that makes it comparable with the other
+    /// groups of its set.
     pub fn cpu_us_and_scale(&self) -> Option<(f64, f64)> {
         let mut in_turns = self.measured().filter(|step| !step.kept.is_empty());
         if let (Some(only), None) = (in_turns.next(), in_turns.next()) {
@@ -441,8 +445,8 @@ impl<'a> RunData<'a> {
         Some((totals.cpu_us_per_request(cpu_ns?)?, self.scales.measured?))
     }
 
-    /// CPU of the whole life up to the last slice (start-up, checks and warm-up too) per
-    /// request under load, microseconds.
+    /// Returns the CPU of the whole life up to the last slice (including start-up, checks and
+    /// warm-up) per request under load, microseconds.
     pub fn cpu_us_per_request_whole(&self) -> Option<f64> {
         let last = self.records.intervals.last()?.contender_after.as_ref()?;
         let slices = self.records.intervals.iter();
@@ -452,8 +456,8 @@ impl<'a> RunData<'a> {
 }
 
 impl<'a> CaseData<'a> {
-    /// The runs that numbers are read off: completed ones, but for sets of which no block
-    /// counts, and for groups that cannot be compared with the others.
+    /// Returns the runs that numbers are read from: completed ones, except in sets without a block
+    /// that counts, and in groups that cannot be compared with the others.
     pub fn completed(&self) -> impl Iterator<Item = &RunData<'a>> {
         let completed = self.runs.iter().filter(|run| run.completed());
         completed.filter(|run| !run.void && !run.is_apart)

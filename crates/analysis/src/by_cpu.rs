@@ -1,5 +1,5 @@
-//! Two contenders whose throughput cannot be compared, by CPU per request: other work on the host
-//! takes requests per second from a number, and hardly CPU time per request.
+//! Comparison by CPU per request of two contenders whose throughput cannot be compared: other work
+//! on the host reduces requests per second, but hardly affects CPU time per request.
 
 use bakeoff_model::validity::{FairnessVerdict, Finding, Validity};
 use bakeoff_stats::{Better, Comparison, Criteria, Verdict, compare};
@@ -9,7 +9,7 @@ use super::comparison::detail;
 use super::row::Row;
 use crate::number::{ratio_text, significant};
 
-/// The contender that takes more CPU per request, against the other one.
+/// The contender that takes more CPU per request, compared with the other one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ByCpu {
     /// The contender that takes more, or as much.
@@ -25,7 +25,7 @@ pub struct ByCpu {
 }
 
 impl ByCpu {
-    /// How the two compare.
+    /// Returns the comparison as a sentence.
     #[must_use]
     pub fn sentence(&self) -> String {
         let (dearer, cheaper) = (&self.dearer, &self.cheaper);
@@ -50,8 +50,8 @@ impl ByCpu {
     }
 }
 
-/// Compares two contenders, whether they are ranked or not. `None` of another number of contenders,
-/// where CPU time was not metered, and where one of them failed its checks or requests.
+/// Compares two contenders, whether they are ranked or not. `None` for another number of
+/// contenders, if CPU time was not metered, and if one of them failed its checks or requests.
 pub(super) fn of(rows: &[Option<Row>], checks: &CheckTable) -> Option<ByCpu> {
     let [Some(one), Some(other)] = rows else {
         return None;
@@ -73,7 +73,7 @@ pub(super) fn of(rows: &[Option<Row>], checks: &CheckTable) -> Option<ByCpu> {
     })
 }
 
-/// Whether what makes a number invalid, if anything, is not what the contender responded.
+/// Whether the contender's responses are not what makes its number invalid, if it is.
 fn does_serve(validity: &Validity) -> bool {
     let reasons = validity.reasons().iter();
     let mut invalid = reasons.filter(|reason| reason.verdict >= FairnessVerdict::Invalid);

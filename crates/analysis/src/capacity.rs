@@ -1,5 +1,5 @@
 //! Searches for capacities: the highest rate at which each contender meets each objective, over
-//! fresh processes, and whether these confirmed what others before them had found.
+//! fresh processes, and whether these confirmed what earlier ones had found.
 
 use std::collections::BTreeMap;
 
@@ -17,16 +17,16 @@ use super::failures::{self, FailedRun, Unranked};
 use super::row;
 use crate::number::{count, counted, ratio_text, significant};
 
-/// One benchmark of capacities.
+/// A capacity benchmark.
 #[derive(Debug)]
 pub struct CapacityAnalysis<'r> {
-    /// Which contender sustains which rate, and which none and why.
+    /// The rate that each contender sustains, or why there is none.
     pub summary: CapacitySummary,
     /// The runs.
     pub data: BenchmarkData<'r>,
 }
 
-/// One for each benchmark of capacities and set of conditions.
+/// Returns one entry for each capacity benchmark and set of conditions.
 pub(super) fn capacities(results: &Results) -> Vec<CapacityAnalysis<'_>> {
     let data = benchmark::capacities(results).into_iter();
     let analyse = |data| CapacityAnalysis {
@@ -43,9 +43,9 @@ pub struct CapacitySummary {
     pub name: String,
     /// Backend, limits, runtime and profile in words.
     pub conditions: String,
-    /// How they were looked for, a sentence.
+    /// The search method, a sentence.
     pub how: String,
-    /// One for each objective, and one of all of them where there are several.
+    /// Tables, one for each objective, and one over all of them if there are several.
     pub tables: Vec<CapacityTable>,
     /// Runs that did not complete.
     pub failures: Vec<FailedRun>,
@@ -54,69 +54,69 @@ pub struct CapacitySummary {
 /// The capacities by one objective, highest first.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CapacityTable {
-    /// The objective, or that it is the geometric mean of all.
+    /// The objective, or a note that it is the geometric mean of all.
     pub objective: String,
     /// The rows, highest first.
     pub rows: Vec<CapacityRow>,
-    /// The highest against each of the others, as sentences.
+    /// Comparisons of the highest with each of the others, as sentences.
     pub conclusions: Vec<Conclusion>,
     /// Contenders without a capacity.
     pub unranked: Vec<Unranked>,
-    /// Of some of them, by label, a rate that each of their processes met: the capacity is at
-    /// least that, requests per second.
+    /// A rate that each process met, for some contenders, by label: the capacity is at least that,
+    /// requests per second.
     pub at_least_per_s: BTreeMap<String, f64>,
-    /// Runs without one of contenders that have one, a sentence each.
+    /// Runs without a capacity, of contenders that have one in others, a sentence each.
     pub remarks: Vec<String>,
 }
 
 /// The capacity of one contender.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CapacityRow {
-    /// One more than how many sustain more.
+    /// One more than the number of contenders that sustain more.
     pub rank: Option<usize>,
-    /// Whether and how it shares its rank.
+    /// Whether and how the contender shares its rank.
     pub tie: Tie,
     /// Contender and parameters.
     pub label: String,
-    /// Caveat of the contender.
+    /// Caveat about the contender.
     pub note: Option<String>,
     /// Requests per second, geometric mean over runs. With one run the interval is the search's
     /// own.
     pub rate: Estimate,
     /// The highest rate that was met below the lowest that was missed, geometric mean over runs.
     pub last_before_failure: Option<f64>,
-    /// CPU per request at the trial that was met next to the capacity, mean over runs, us.
+    /// CPU per request in the met trial nearest to the capacity, mean over runs, us.
     pub cpu_us: Option<f64>,
-    /// Share of the time for which the CPU limit held the contender back at that trial, mean over
+    /// Share of the time for which the CPU limit throttled the contender in that trial, mean over
     /// runs, 0 to 1.
     pub throttled: Option<f64>,
-    /// From start to the first response, median over runs, s.
+    /// Time from start to the first response, median over runs, s.
     pub start_s: Option<f64>,
-    /// Runs that held what the runs before them had found.
+    /// Runs that sustained what earlier runs had found.
     pub confirmed: Confirmed,
     /// Runs with a capacity.
     pub runs: usize,
     /// Runs that were started.
     pub runs_begun: usize,
-    /// Against the highest; `None` for the highest itself.
+    /// Comparison with the highest; `None` for the highest itself.
     pub against_best: Option<Comparison>,
     /// The capacity of each run.
     pub sample: Sample,
 }
 
-/// How often a fresh process held what others before it had found.
+/// How often a fresh process sustained what earlier ones had found.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Confirmed {
-    /// Met.
+    /// Confirmations that were met.
     pub met: usize,
-    /// Tried, disturbed ones left out.
+    /// Confirmations that were tried, without disturbed ones.
     pub held: usize,
 }
 
 /// The result of one run for one objective, or for all.
 struct OfRun {
     block: (u32, f64),
-    /// Interval of the search, where it is of one objective.
+    /// Interval of the search, if it is for one objective.
     own: Option<Interval>,
     last_before_failure: Option<f64>,
     cpu_us: Option<f64>,
@@ -167,7 +167,7 @@ fn how(capacity: &Capacity) -> String {
     )
 }
 
-/// The table by one objective, or by the geometric mean of several.
+/// Returns the table for one objective, or for the geometric mean of several.
 fn table(
     benchmark: &BenchmarkData<'_>,
     checks: &CheckTable,
@@ -208,7 +208,7 @@ fn table(
     }
 }
 
-/// Why completed runs have no capacity, in how many of them: the first reason.
+/// Returns why completed runs have no capacity, and in how many of them: the first reason.
 fn without(case: &CaseData<'_>, slos: &[Slo]) -> Option<String> {
     let reason = |run: &RunData<'_>| {
         let found = slos.iter().filter_map(|slo| found(run, slo));
@@ -224,7 +224,7 @@ fn without(case: &CaseData<'_>, slos: &[Slo]) -> Option<String> {
     })
 }
 
-/// The rate that each completed run met by all objectives; `None` where one of them met none.
+/// Returns the rate that each completed run met for all objectives; `None` if one of them met none.
 fn at_least(case: &CaseData<'_>, slos: &[Slo]) -> Option<f64> {
     let of_run = |run: &RunData<'_>| {
         let met = slos.iter().map(|slo| found(run, slo)?.at_least_per_s());
@@ -275,7 +275,7 @@ fn row(case: &CaseData<'_>, slos: &[Slo]) -> Option<CapacityRow> {
     })
 }
 
-/// `None` where a run lacks the capacity by one of the objectives.
+/// Returns the result of a run; `None` if it lacks the capacity for one of the objectives.
 fn of_run(run: &RunData<'_>, slos: &[Slo]) -> Option<OfRun> {
     let found: Option<Vec<&CapacityRecord>> = slos.iter().map(|slo| found(run, slo)).collect();
     let found = found?;
@@ -305,7 +305,7 @@ fn of_run(run: &RunData<'_>, slos: &[Slo]) -> Option<OfRun> {
     })
 }
 
-/// The trial next to a rate that met the objective.
+/// Returns the trial nearest to a rate that met the objective.
 fn step_at<'s, 'r>(run: &'s RunData<'r>, slo: &Slo, rate: f64) -> Option<&'s StepData<'r>> {
     let met = |trial: &&TrialRecord| {
         let mut verdicts = trial.verdicts.iter();
@@ -334,8 +334,8 @@ fn geometric_mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| (logs / count(values.len())).exp())
 }
 
-/// Highest mean first, with ranks and what the highest is compared with. All pairs of the table
-/// are one family.
+/// Sorts the highest mean first, with ranks and comparisons with the highest. All pairs of the
+/// table are one family.
 fn ordered(rows: Vec<CapacityRow>) -> Vec<CapacityRow> {
     let criteria = Criteria::new(Better::Higher);
     let samples: Vec<Option<&Sample>> = rows.iter().map(|row| Some(&row.sample)).collect();

@@ -1,33 +1,33 @@
-//! The outcome of the checks, over all runs of a case.
+//! The outcome of the checks over all runs of a case.
 
 use bakeoff_model::check::CheckOutcome;
 use bakeoff_model::record::CheckRecord;
 
 use super::benchmark::{BenchmarkData, CaseData};
 
-/// The group of checks of starting, logging and stopping; all others are functional.
+/// The group of checks for starting, logging and stopping; all others are functional.
 const LIFECYCLE: &str = "lifecycle";
-/// The lifecycle checks that unrank: whether the service survived the load, and whether it did
-/// under load what it does before.
+/// The lifecycle checks that unrank: whether the service survived the load, and whether it logged
+/// under load as before.
 const UNRANKING: [&str; 2] = ["alive at the end", "logs under load"];
 
-/// Checks that held, of those that apply.
+/// Passed checks, of those that apply.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CheckCount {
-    /// How many held in every run.
+    /// Number of checks that passed in every run.
     pub good: usize,
-    /// How many apply.
+    /// Number of checks that apply.
     pub total: usize,
 }
 
 /// One check of one case, over its runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CheckCell {
-    /// The record to show: the first that is not good, else the first.
+    /// The record to show: the first that did not pass, else the first.
     pub shown: CheckRecord,
-    /// Runs in which it was not good.
+    /// Runs in which the check did not pass.
     pub bad_runs: usize,
-    /// Runs in which it was made.
+    /// Runs in which the check was made.
     pub runs: usize,
 }
 
@@ -42,14 +42,14 @@ impl CheckCell {
         self.bad_runs == 0
     }
 
-    /// Whether a failure takes the case out of the ranking: it did other work than the rest, or
-    /// did not survive it.
+    /// Whether a failure excludes the case from the ranking: it did different work from the others,
+    /// or did not survive the load.
     fn unranks(&self) -> bool {
         !self.good()
             && (self.shown.group != LIFECYCLE || UNRANKING.contains(&self.shown.name.as_str()))
     }
 
-    /// The failure in one line.
+    /// Returns the failure in one line.
     pub fn failure(&self) -> Option<String> {
         let what = match &self.shown.outcome {
             CheckOutcome::Bad { assertion } => assertion.clone(),
@@ -88,12 +88,12 @@ impl CheckTable {
         }
     }
 
-    /// The checks of the case of that index that were made.
+    /// Returns the checks of the case with that index that were made.
     fn made(&self, case: usize) -> impl Iterator<Item = &CheckCell> {
         self.cases.get(case).into_iter().flatten().flatten()
     }
 
-    /// Functional and lifecycle checks of a case that held.
+    /// Returns the passed functional and lifecycle checks of a case.
     pub fn counts(&self, case: usize) -> (CheckCount, CheckCount) {
         let mut counts = (CheckCount::default(), CheckCount::default());
         for cell in self.made(case).filter(|cell| cell.applies()) {
@@ -109,7 +109,7 @@ impl CheckTable {
         counts
     }
 
-    /// Why the checks keep the case out of the ranking; `None` when they do not.
+    /// Returns why the checks exclude the case from the ranking; `None` if they do not.
     pub fn reason_unranked(&self, case: usize) -> Option<String> {
         let failed: Vec<&CheckCell> = self.made(case).filter(|cell| cell.unranks()).collect();
         let first = failed.first()?;
@@ -125,7 +125,7 @@ impl CheckTable {
     }
 }
 
-/// Groups and names of all checks of a benchmark, in the order in which they were made.
+/// Returns groups and names of all checks of a benchmark, in the order in which they were made.
 fn names(benchmark: &BenchmarkData<'_>) -> Vec<(String, String)> {
     let mut names: Vec<(String, String)> = Vec::new();
     let runs = benchmark.cases.iter().flat_map(|case| &case.runs);
@@ -141,7 +141,7 @@ fn names(benchmark: &BenchmarkData<'_>) -> Vec<(String, String)> {
     names
 }
 
-/// One check of one case; `None` when it was never made.
+/// Returns one check of one case; `None` if it was never made.
 fn cell(case: &CaseData<'_>, group: &str, name: &str) -> Option<CheckCell> {
     let made: Vec<&CheckRecord> = case
         .runs

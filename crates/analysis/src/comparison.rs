@@ -1,30 +1,30 @@
-//! Comparisons of contenders: one with each of the others as sentences, so that every document
-//! says the same, and everyone with everyone as a matrix.
+//! Comparisons of contenders: one with each of the others as sentences, so that every document says
+//! the same, and all pairs as a matrix.
 
 use bakeoff_stats::{Comparison, Criteria, Pairs, Ranked, Sample, Tie, Verdict, rank};
 
 use super::row::Row;
 use crate::number::{counted, range, ratio_text};
 
-/// The best against one of the others, in parts so that documents can set them apart.
+/// A comparison of the best with one of the others, in parts so that documents can format them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Conclusion {
-    /// The best.
+    /// The best contender.
     pub first: String,
     /// The verb: `serves 1.62 times the requests per second of`.
     pub middle: String,
-    /// The other.
+    /// The other contender.
     pub second: String,
     /// The interval and the runs behind it.
     pub detail: String,
-    /// Its cost: CPU per request, where it is known.
+    /// Cost of the best: CPU per request, if known.
     pub price: String,
     /// The verdict.
     pub verdict: Verdict,
 }
 
 impl Conclusion {
-    /// The whole sentence as plain text, without a full stop.
+    /// Returns the whole sentence as plain text, without a full stop.
     #[must_use]
     pub fn sentence(&self) -> String {
         let Self {
@@ -45,7 +45,7 @@ impl Conclusion {
     }
 }
 
-/// The first row against each of the others, by requests per second; `at` is the stated step.
+/// Compares the first row with each of the others, by requests per second; `at` is the stated step.
 pub fn throughput_conclusions(rows: &[Row], at: &str) -> Vec<Conclusion> {
     let Some(best) = rows.first() else {
         return Vec::new();
@@ -53,7 +53,7 @@ pub fn throughput_conclusions(rows: &[Row], at: &str) -> Vec<Conclusion> {
     let rest = rows.iter().skip(1);
     rest.filter_map(|row| {
         let found = row.against_best?;
-        // Without a ratio there is nothing to say.
+        // Without a ratio there is no sentence.
         let inverse = found.ratio.point.is_finite().then(|| found.inverse())?;
         let middle = match inverse.verdict {
             Verdict::Equivalent => "serves as many requests per second as".to_owned(),
@@ -75,7 +75,8 @@ pub fn throughput_conclusions(rows: &[Row], at: &str) -> Vec<Conclusion> {
     .collect()
 }
 
-/// `with 0.35 times the CPU per request at 64 connections`; empty when it is inconclusive.
+/// Returns the cost: `with 0.35 times the CPU per request at 64 connections`; empty if it is
+/// inconclusive.
 fn price(comparison: &Comparison, at: &str) -> String {
     match comparison.verdict {
         Verdict::Equivalent => format!("with as much CPU per request {at}"),
@@ -87,7 +88,8 @@ fn price(comparison: &Comparison, at: &str) -> String {
     }
 }
 
-/// `(95 %: 2.12–2.20, 4 runs)`, or why there is no interval. `unit` is what is repeated.
+/// Returns the interval, `(95 %: 2.12–2.20, 4 runs)`, or why there is none. `unit` is the unit of
+/// repetition.
 pub fn detail(comparison: &Comparison, unit: &str) -> String {
     let runs = comparison.ratio.runs;
     let range = range(&comparison.ratio);
@@ -98,15 +100,15 @@ pub fn detail(comparison: &Comparison, unit: &str) -> String {
     }
 }
 
-/// The samples in order with ranks: all pairs are one family.
+/// Returns the samples in order with ranks: all pairs are one family.
 pub fn ranked<'s>(samples: impl Iterator<Item = &'s Sample>, criteria: &Criteria) -> Vec<Ranked> {
     let samples: Vec<&Sample> = samples.collect();
     let all: Vec<Option<&Sample>> = samples.iter().copied().map(Some).collect();
     rank(&samples, &Pairs::new(&all, criteria), criteria)
 }
 
-/// `3`, `1=` for one not significantly different from another of its rank, `1≈` for one equivalent
-/// to the others, and a dash for one without a rank.
+/// Returns a rank as text: `3`, `1=` for one not significantly different from another of its rank,
+/// `1≈` for one equivalent to the others, and a dash for one without a rank.
 pub fn rank_text(rank: Option<usize>, tie: Tie) -> String {
     let Some(rank) = rank else {
         return "–".to_owned();
@@ -119,11 +121,11 @@ pub fn rank_text(rank: Option<usize>, tie: Tie) -> String {
     format!("{rank}{sign}")
 }
 
-/// Every row of a table against every other by one metric: one family of comparisons.
+/// Comparisons of every row of a table with every other by one metric: one family.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Matrix {
     /// The metric.
     pub title: String,
-    /// Row against column; none on the diagonal and where one of them lacks the metric.
+    /// Row against column; none on the diagonal and if one of them lacks the metric.
     pub pairs: Pairs,
 }

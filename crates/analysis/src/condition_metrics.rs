@@ -1,4 +1,4 @@
-//! The metrics of conditions (`cpu>3%`), of one contender.
+//! The metrics of conditions (`cpu>3%`) for one contender.
 
 use bakeoff_model::baseline::ConditionMetric;
 
@@ -7,8 +7,8 @@ use super::metric::{Metric, Percentile};
 use super::percentiles::Latency;
 use super::row::Row;
 
-/// Returns a metric of a contender; `None` where it was not measured, and for the share of errors,
-/// which is compared with nothing.
+/// Returns a metric of a contender; `None` if it was not measured, and for the share of errors,
+/// which is not compared.
 pub(super) fn metric(figure: ConditionMetric, case: &CaseData<'_>, row: &Row) -> Option<Metric> {
     match figure {
         ConditionMetric::Slower => Some(row.throughput.clone()),
@@ -20,7 +20,7 @@ pub(super) fn metric(figure: ConditionMetric, case: &CaseData<'_>, row: &Row) ->
     }
 }
 
-/// A percentile of the times of each set, ms: in the open load after turns where there is one.
+/// Returns a percentile of the times of each set, ms: in the open load after turns if there is one.
 fn times(
     case: &CaseData<'_>,
     row: &Row,

@@ -1,9 +1,9 @@
-//! The control: cases with two processes in a repetition. Nothing can be different about the two
-//! but the moment and the process, so where a session finds a significant difference between them,
-//! its other differences are in doubt, too: its verdicts are void.
+//! The control: cases with two processes in a repetition. The two differ only by the moment and the
+//! process, so if a session finds a significant difference between them, its other differences are
+//! in doubt, too: its verdicts are void.
 //!
-//! Controls are in no family of comparisons but their own: they would cost every table power, and
-//! they ask about the session and not about a contender.
+//! Controls are a separate family of comparisons: they would cost every table power, and their
+//! question is about the session and not about a contender.
 
 use bakeoff_stats::{Better, Comparison, Criteria, Sample, Verdict, compare_family};
 
@@ -15,24 +15,24 @@ use super::stated_step::{self, StatedStep};
 use super::validity;
 use crate::number::{enumerated, ratio_text};
 
-/// How the two processes of a case came out.
+/// The comparison of the two processes of a case.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Control {
     /// The case.
     pub label: String,
-    /// Peak throughput, the second process against the first; `None` if not both have a valid
+    /// Peak throughput, the second process compared with the first; `None` unless both have a valid
     /// number.
     pub throughput: Option<Comparison>,
     /// CPU per request at the stated step, likewise.
     pub cpu: Option<Comparison>,
-    /// That step in words.
+    /// The stated step in words.
     at: String,
     /// The unit of repetition: `run`, or `set`.
     unit: &'static str,
 }
 
 impl Control {
-    /// Whether a difference was found where there is none.
+    /// Whether the session found a difference that does not exist.
     #[must_use]
     pub fn is_void(&self) -> bool {
         let both = self.throughput.iter().chain(&self.cpu);
@@ -40,7 +40,7 @@ impl Control {
         verdicts.any(|verdict| matches!(verdict, Verdict::Faster | Verdict::Slower))
     }
 
-    /// The outcome, a sentence.
+    /// Returns the outcome as a sentence.
     #[must_use]
     pub fn sentence(&self) -> String {
         let Self { label, unit, .. } = self;
@@ -68,8 +68,8 @@ impl Control {
     }
 }
 
-/// `control: a serves 0.98 and b 1.00 times as much as itself`; `None` without two processes of
-/// anything that have valid numbers.
+/// Returns a line about all controls, `control: a serves 0.98 and b 1.00 times as much as itself`;
+/// `None` without two processes of a case that have valid numbers.
 #[must_use]
 pub fn line(controls: &[Control]) -> Option<String> {
     if controls.iter().any(Control::is_void) {
@@ -89,7 +89,7 @@ pub fn line(controls: &[Control]) -> Option<String> {
 pub const VOID: &str =
     "void: the control of this session found a difference between equal contenders";
 
-/// The metrics of a case, of each of its two processes.
+/// The metrics of a case for each of its two processes.
 struct Both<'d> {
     label: &'d str,
     throughput: Option<[Sample; 2]>,
@@ -97,8 +97,8 @@ struct Both<'d> {
     at: String,
 }
 
-/// The controls of each benchmark. All of them by both metrics are one family: by chance at most
-/// 5 % of the sessions are void.
+/// Returns the controls of each benchmark. All of them by both metrics are one family: by chance at
+/// most 5 % of the sessions are void.
 pub(super) fn controls(benchmarks: &[BenchmarkData<'_>]) -> Vec<Vec<Control>> {
     let all: Vec<Vec<Both<'_>>> = benchmarks.iter().map(of_benchmark).collect();
     let mut pairs = Vec::new();

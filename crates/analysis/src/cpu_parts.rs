@@ -1,5 +1,5 @@
-//! Parts of the CPU time of contenders with a compiler or a collector: compiling, collecting
-//! garbage, and the application.
+//! Parts of the CPU time of contenders with a compiler or a collector: compiling, garbage
+//! collection, and the application.
 
 use bakeoff_model::cpu_parts::CpuParts;
 use bakeoff_model::record::IntervalRecord;
@@ -11,19 +11,19 @@ use super::benchmark::{BenchmarkData, RunData, StepData};
 pub struct CpuPartsRow {
     /// Contender and parameters.
     pub label: String,
-    /// Compiling in warm-up; `None` without one.
+    /// Compiling in warm-up; `None` without a warm-up.
     pub jit_warm_up: Option<f64>,
     /// Compiling in measured steps.
     pub jit: f64,
-    /// Compiling in the measured slice in which it was most.
+    /// Compiling in the measured slice with the highest share.
     pub jit_most: f64,
-    /// Collecting garbage in measured steps.
+    /// Garbage collection in measured steps.
     pub gc: f64,
-    /// All the rest in measured steps.
+    /// The rest in measured steps.
     pub application: f64,
 }
 
-/// A row for each case in which anything was compiled or collected.
+/// Returns a row for each case with any compiling or garbage collection.
 pub fn rows(benchmark: &BenchmarkData<'_>) -> Vec<CpuPartsRow> {
     let rows = benchmark.cases.iter().filter_map(|case| {
         let runs: Vec<&RunData<'_>> = case.completed().collect();
@@ -49,13 +49,13 @@ pub fn rows(benchmark: &BenchmarkData<'_>) -> Vec<CpuPartsRow> {
     rows.collect()
 }
 
-/// Returns the parts of a slice's CPU time; `None` where threads were not read.
+/// Returns the parts of a slice's CPU time; `None` if threads were not read.
 pub fn of_slice(slice: &IntervalRecord) -> Option<CpuParts> {
     let before = slice.contender_before.as_ref()?;
     CpuParts::between(before, slice.contender_after.as_ref()?)
 }
 
-/// The same of all slices of a step.
+/// Returns the parts of the CPU time of all slices of a step.
 pub fn of_step(step: &StepData<'_>) -> Option<CpuParts> {
     let slices: Option<Vec<CpuParts>> = step.slices.iter().map(|slice| of_slice(slice)).collect();
     sum(&slices?)

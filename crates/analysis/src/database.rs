@@ -1,28 +1,28 @@
-//! Database connections that contenders had in use, and their cost to the database.
+//! Database connections in use by contenders, and their cost to the database.
 
 use bakeoff_model::resource::DatabaseSessions;
 
 use super::benchmark::{BenchmarkData, RunData, StepData};
 use crate::number::{as_f64, count};
 
-/// One step of all completed runs of a case.
+/// Database use in one step of all completed runs of a case.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DatabaseRow {
     /// The step.
     pub step: String,
     /// Contender and parameters.
     pub label: String,
-    /// The most connections that were open at the end of a time slice.
+    /// Maximum number of connections open at the end of a time slice.
     pub open_most: u64,
-    /// Connections with a statement or transaction under way, mean over the ends of time slices.
+    /// Connections with an active statement or transaction, mean over the ends of time slices.
     pub active_mean: f64,
-    /// Cores' worth of CPU of the database server, mean over runs.
+    /// Number of cores that the database server used, mean over runs.
     pub database_cores: Option<f64>,
-    /// The contender's own.
+    /// Number of cores that the contender used, mean over runs.
     pub contender_cores: Option<f64>,
 }
 
-/// Step by step and in each case by case; nothing where there is no database.
+/// Returns rows step by step and within each case by case; none without a database.
 pub fn rows(benchmark: &BenchmarkData<'_>) -> Vec<DatabaseRow> {
     let mut rows = Vec::new();
     for label in &benchmark.step_labels {
@@ -57,7 +57,8 @@ fn mean(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / count(values.len()))
 }
 
-/// Connections in use at the end of each slice of a run: seconds since the load started, how many.
+/// Returns the connections in use at the end of each slice of a run, with the seconds since the
+/// load started.
 pub fn in_use(run: &RunData<'_>) -> Vec<(f64, u64)> {
     let slices = &run.records.intervals;
     let began_ns = slices.first().map_or(0, |slice| slice.load.start_ns);

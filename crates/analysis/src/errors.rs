@@ -1,4 +1,4 @@
-//! Failures by message and by class: a person looks for these first when requests failed.
+//! Failures by message and by class, which readers look for first when requests failed.
 
 use std::collections::BTreeMap;
 
@@ -12,13 +12,13 @@ use crate::number::as_f64;
 /// The failures of a benchmark.
 #[derive(Debug, Default)]
 pub struct Failed {
-    /// By message.
+    /// Failures by message.
     pub messages: Vec<ErrorRow>,
-    /// How long it took, by class; none where no times were recorded.
+    /// Durations of failures by class; empty if no times were recorded.
     pub classes: Vec<ClassRow>,
 }
 
-/// How long the failures of one class took in one step of all runs of a case.
+/// Durations of the failures of one class in one step of all runs of a case.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClassRow {
     /// Contender and parameters.
@@ -27,11 +27,11 @@ pub struct ClassRow {
     pub step: String,
     /// The class of errors.
     pub class: ErrorClass,
-    /// How many there were.
+    /// Number of failures.
     pub count: u64,
-    /// Of all requests that came to an end, 0 to 1.
+    /// Share of all requests that ended, 0 to 1.
     pub share: f64,
-    /// Their response times.
+    /// Response times of the failures.
     pub times: TimesMs,
 }
 
@@ -49,18 +49,18 @@ pub struct ErrorRow {
 /// Failures with one message.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Error {
-    /// Its class.
+    /// The class of the failures.
     pub class: ErrorClass,
-    /// In words; empty where it was not kept.
+    /// The message; empty if it was not kept.
     pub message: String,
     /// How often it occurred.
     pub count: u64,
-    /// Of all failures of the steps, 0 to 1.
+    /// Share of all failures of the steps, 0 to 1.
     pub share: f64,
 }
 
-/// All failures of a benchmark, step by step and case by case; of runs that failed, too, because
-/// they are what to look for.
+/// Returns all failures of a benchmark, step by step and case by case, including those of failed
+/// runs, because readers look for these.
 pub fn failed(benchmark: &BenchmarkData<'_>) -> Failed {
     let mut failed = Failed::default();
     for label in &benchmark.step_labels {
@@ -78,10 +78,11 @@ pub fn failed(benchmark: &BenchmarkData<'_>) -> Failed {
     failed
 }
 
-/// The classes of these steps whose times were recorded, in the order of [`ErrorClass::ALL`].
+/// Returns the classes of these steps whose times were recorded, in the order of
+/// [`ErrorClass::ALL`].
 fn classes(case: &str, step: &str, steps: &[&StepData<'_>]) -> Vec<ClassRow> {
     let mut all: BTreeMap<ErrorClass, (u64, Histogram)> = BTreeMap::new();
-    // The times of turns are those of bursts.
+    // Response times in turns are those of bursts.
     let slices = steps.iter().flat_map(|step| &step.slices);
     for slice in slices.filter(|slice| slice.load.turns.is_empty()) {
         for (class, error) in &slice.load.errors {
@@ -105,7 +106,7 @@ fn classes(case: &str, step: &str, steps: &[&StepData<'_>]) -> Vec<ClassRow> {
     all.into_iter().map(row).collect()
 }
 
-/// The failures of these steps, the most frequent first.
+/// Returns the failures of these steps, the most frequent first.
 pub fn errors(steps: &[&StepData<'_>]) -> Vec<Error> {
     let mut counts: BTreeMap<(ErrorClass, &str), u64> = BTreeMap::new();
     let slices = steps.iter().flat_map(|step| &step.slices);
@@ -126,8 +127,8 @@ pub fn errors(steps: &[&StepData<'_>]) -> Vec<Error> {
     errors
 }
 
-/// How many by message. Records keep a few messages of each slice and early ones a single example,
-/// which stands for all.
+/// Counts failures by message. Records keep a few messages of each slice and early ones a single
+/// example, which stands for all.
 fn messages(error: &ErrorCount) -> Vec<(&str, u64)> {
     if error.messages.is_empty() {
         return vec![(error.example.as_deref().unwrap_or_default(), error.count)];

@@ -15,7 +15,7 @@ pub struct Unranked {
     pub label: String,
     /// Why it has no rank, a lower-case fragment.
     pub reason: String,
-    /// Its metrics all the same, where there are any.
+    /// The metrics of the contender, if there are any.
     pub row: Option<Row>,
 }
 
@@ -24,34 +24,34 @@ pub struct Unranked {
 pub struct FailedRun {
     /// Contender and parameters.
     pub label: String,
-    /// Their repetitions, from 1, ascending.
+    /// Repetitions of the runs, from 1, ascending.
     pub repetitions: Vec<u32>,
-    /// Where it failed; `interrupted` or `killed` when it has no failure.
+    /// The stage of the failure; `interrupted` or `killed` if there is none.
     pub stage: String,
     /// The event.
     pub message: String,
-    /// Last lines of the first one's log, or what else shows it.
+    /// Last lines of the first run's log, or other evidence.
     pub evidence: String,
-    /// The log of the first one's contender in the results folder; `None` where it had none.
+    /// The contender's log of the first run in the results folder; `None` if it had none.
     pub log: Option<String>,
 }
 
 impl FailedRun {
-    /// `run 2` or `runs 1, 3, 4`.
+    /// Returns the runs as text: `run 2` or `runs 1, 3, 4`.
     pub fn runs_text(&self) -> String {
         let numbers: Vec<String> = self.repetitions.iter().map(u32::to_string).collect();
         let word = if numbers.len() == 1 { "run" } else { "runs" };
         format!("{word} {}", numbers.join(", "))
     }
 
-    /// `; its log is logs/ID.a1.log`; empty where there is none.
+    /// Returns the place of the log, `; its log is logs/ID.a1.log`; empty if there is none.
     pub fn log_text(&self) -> String {
         let log = self.log.as_ref();
         log.map_or_else(String::new, |log| format!("; its log is {log}"))
     }
 }
 
-/// Why a case has no numbers at all.
+/// Returns why a case has no numbers at all.
 pub fn no_numbers(case: &CaseData<'_>) -> String {
     let failure = case
         .runs
@@ -133,7 +133,7 @@ fn failed_run(label: &str, run: &RunData<'_>) -> Option<FailedRun> {
     })
 }
 
-/// Where the log of a contender is that was started.
+/// Returns the path of the log of a contender that was started.
 fn log(begin: &Begin, stage: &str) -> Option<String> {
     let before = [Stage::Build, Stage::Probe, Stage::Lifecycle].map(Stage::name);
     let started = !before.contains(&stage) && begin.runtime != RuntimeKind::External;

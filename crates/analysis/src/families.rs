@@ -1,5 +1,5 @@
-//! Pairs that are compared: the samples behind the verdicts of each benchmark, for planning how
-//! many runs are made.
+//! Pairs that are compared: the samples behind the verdicts of each benchmark, for planning the
+//! number of runs.
 
 use bakeoff_model::baseline::ConditionMetric;
 use bakeoff_stats::Sample;
@@ -12,14 +12,14 @@ use super::row::Row;
 use super::summary::BenchmarkSummary;
 
 /// Contenders of one benchmark by one metric. All pairs of them are one family of comparisons; in
-/// documents those that something else held back are a separate, smaller family.
+/// documents, contenders that another part limited are a separate, smaller family.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Family<'a> {
     /// The benchmark.
     pub benchmark: &'a str,
     /// The metric.
     pub metric: String,
-    /// That is requests per second of a benchmark with load.
+    /// Whether the metric is requests per second of a benchmark with load.
     pub is_throughput: bool,
     /// Label and sample of each contender with a number.
     pub samples: Vec<(&'a str, &'a Sample)>,
@@ -41,8 +41,8 @@ impl Analysis<'_> {
         samples.collect()
     }
 
-    /// All families with two contenders or more: by requests per second and by CPU per request of
-    /// benchmarks with load, and by each objective of capacities.
+    /// Returns all families with two contenders or more: by requests per second and by CPU per
+    /// request for benchmarks with load, and by each objective for capacities.
     #[must_use]
     pub fn families(&self) -> Vec<Family<'_>> {
         let loads = self.loads.iter().flat_map(|load| of_load(&load.summary));

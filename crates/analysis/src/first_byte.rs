@@ -1,4 +1,4 @@
-//! Times to the first byte of responses that came in parts, as of a server that streams.
+//! Times to the first byte of responses that arrived in parts, as from a server that streams.
 
 use super::benchmark::{BenchmarkData, CaseData, StepData};
 use crate::number::count;
@@ -12,11 +12,11 @@ pub struct FirstByteRow {
     pub label: String,
     /// Median and 99th percentile to the first byte of the body.
     pub first: [f64; 2],
-    /// The same to the end of the response.
+    /// Median and 99th percentile to the end of the response.
     pub end: [f64; 2],
 }
 
-/// The rows of a benchmark, step by step; nothing where every response came whole.
+/// Returns the rows of a benchmark, step by step; none if every response arrived whole.
 pub(super) fn rows(benchmark: &BenchmarkData<'_>) -> Vec<FirstByteRow> {
     let mut labels: Vec<&str> = Vec::new();
     for step in benchmark.cases.iter().flat_map(steps) {
@@ -31,7 +31,7 @@ pub(super) fn rows(benchmark: &BenchmarkData<'_>) -> Vec<FirstByteRow> {
     labels.into_iter().flat_map(of_label).collect()
 }
 
-/// The measured steps in which responses came in parts.
+/// Returns the measured steps in which responses arrived in parts.
 fn steps<'d>(case: &'d CaseData<'_>) -> impl Iterator<Item = &'d StepData<'d>> {
     let steps = case.completed().flat_map(|run| run.measured_and_open());
     steps.filter(|step| step.first_byte.is_some())

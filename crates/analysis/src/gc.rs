@@ -1,35 +1,36 @@
-//! Costs of garbage collection in a run on the JVM under load: from the collector's own
-//! log where the profile asks for one, else from the JVM's counters, which know no single pause.
+//! Costs of garbage collection in a JVM run under load: from the collector's own log if the profile
+//! enables it, else from the JVM's counters, which do not show single pauses.
 
 use bakeoff_model::resource::{GcLog, GcPause};
 
 use super::benchmark::{BenchmarkData, RunData};
 use crate::number::{as_f64, mib, milliseconds, seconds};
 
-/// Garbage collection of one run under load, warm-up included.
+/// Garbage collection of one run under load, including warm-up.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GcRow {
     /// Contender and parameters.
     pub label: String,
     /// Repetition.
     pub run: u32,
-    /// The collector as it calls itself; empty where it is not known.
+    /// The collector's own name; empty if it is not known.
     pub collector: String,
-    /// Pauses; collections, where only counters are known.
+    /// Number of pauses, or of collections if only counters are known.
     pub count: u64,
     /// Time of all pauses, ms.
     pub total_ms: f64,
-    /// The longest pause, ms; `None` where not every pause was recorded by itself.
+    /// The longest pause, ms; `None` if pauses were not recorded individually.
     pub longest_ms: Option<f64>,
     /// Share of the time in which the program was not paused, %.
     pub throughput_percent: f64,
-    /// Heap in use after the last collection, MiB; `None` as above.
+    /// Heap in use after the last collection, MiB; `None` if pauses were not recorded individually.
     pub heap_after_last_mib: Option<f64>,
-    /// The most that was in use after any, MiB; `None` as above.
+    /// Maximum heap in use after any collection, MiB; `None` if pauses were not recorded
+    /// individually.
     pub heap_after_most_mib: Option<f64>,
 }
 
-/// A row for each run on the JVM.
+/// Returns a row for each run on the JVM.
 pub fn rows(benchmark: &BenchmarkData<'_>) -> Vec<GcRow> {
     let mut rows = Vec::new();
     for case in &benchmark.cases {
@@ -45,7 +46,8 @@ pub fn rows(benchmark: &BenchmarkData<'_>) -> Vec<GcRow> {
     rows
 }
 
-/// Pauses of a run with their ends in seconds since its load started; negative before it.
+/// Returns the pauses of a run with their ends in seconds since its load started; negative before
+/// it.
 pub fn pauses<'r>(run: &RunData<'r>) -> Vec<(f64, &'r GcPause)> {
     let (Some(log), Some(began_ns), Some((load_ns, _))) =
         (run.gc_log(), began_ns(run), load_ns(run))
@@ -56,13 +58,13 @@ pub fn pauses<'r>(run: &RunData<'r>) -> Vec<(f64, &'r GcPause)> {
     log.pauses.iter().map(|pause| (at(pause), pause)).collect()
 }
 
-/// When the contender's program started, monotonic ns: its log counts from there.
+/// Returns when the contender's program started, monotonic ns: its log counts from there.
 fn began_ns(run: &RunData<'_>) -> Option<u64> {
     let startup = run.records.startup.as_ref()?;
     startup.resources.at_ns.checked_sub(startup.startup_ns)
 }
 
-/// From the first slice to the last, monotonic ns.
+/// Returns the time from the first slice to the last, monotonic ns.
 fn load_ns(run: &RunData<'_>) -> Option<(u64, u64)> {
     let (first, last) = (
         run.records.intervals.first()?,
@@ -71,7 +73,7 @@ fn load_ns(run: &RunData<'_>) -> Option<(u64, u64)> {
     Some((first.load.start_ns, last.load.end_ns))
 }
 
-/// The length of all slices, seconds.
+/// Returns the length of all slices, seconds.
 fn loaded_s(run: &RunData<'_>) -> f64 {
     let loads = run.records.intervals.iter().map(|slice| &slice.load);
     let lengths = loads.map(|load| load.end_ns.saturating_sub(load.start_ns));
@@ -90,7 +92,7 @@ fn logged(run: &RunData<'_>) -> Option<GcRow> {
         .collect();
     let total_ns: u64 = under_load.iter().map(|pause| pause.pause_ns).sum();
     let total_ns = total_ns.saturating_add(log.left_out_ns);
-    // Of pauses that are not in the list only their number and sum are known.
+    // For pauses that are not in the list only their number and sum are known.
     let is_whole = log.left_out == 0;
     let listed = || under_load.iter().filter(|_| is_whole);
     let heaps = || listed().filter_map(|pause| pause.heap_after_bytes);
@@ -128,7 +130,8 @@ fn counted(run: &RunData<'_>) -> Option<GcRow> {
     })
 }
 
-/// Share of the time under load in which the collector did not pause the contender, 0 to 1.
+/// Returns the share of the time under load in which the collector did not pause the contender, 0
+/// to 1.
 pub fn throughput_share(run: &RunData<'_>) -> Option<f64> {
     let row = logged(run).or_else(|| counted(run))?;
     Some(row.throughput_percent / 100.0)

@@ -1,5 +1,5 @@
-//! Scales numbers of groups by how the contender did that is in every group, so that ratios of
-//! numbers are ratios to it, and the host's speed is in none.
+//! Scales the numbers of groups by those of the contender that is in every group, so that ratios of
+//! numbers are ratios to it, which cancels the host's speed.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::groups::{self, SetKey};
 use super::scale::{CpuScales, Scale};
 use super::turns;
 
-/// How the common contender did, group by group.
+/// The numbers of the common contender, group by group.
 #[derive(Default)]
 struct References {
     rates: BTreeMap<(usize, SetKey), f64>,
@@ -19,8 +19,8 @@ struct References {
     whole: BTreeMap<(usize, SetKey), f64>,
 }
 
-/// Has numbers of different groups be comparable, once it is known which turns count. What was
-/// measured in a group in which the common contender has no number is compared with nothing.
+/// Makes numbers of different groups comparable, once it is known which turns count. Numbers from a
+/// group in which the common contender has none are not compared.
 pub(super) fn scale(benchmark: &mut BenchmarkData<'_>) {
     let Some((common, _)) = groups::common(&benchmark.cases) else {
         return;
@@ -33,7 +33,7 @@ pub(super) fn scale(benchmark: &mut BenchmarkData<'_>) {
             let steps = run.steps.iter_mut().filter(|step| turns::is_measured(step));
             for step in steps {
                 let found = known.scale(step.index, place);
-                // The common contender's own number says by itself what is wrong with it.
+                // The common contender's own number shows its own problems.
                 run.is_apart |= found.is_none() && common != Some(index);
                 step.scale = found.unwrap_or_default();
             }
@@ -67,7 +67,8 @@ impl References {
         known
     }
 
-    /// That of a step in a group; `None` where the common contender has no number there.
+    /// Returns the factors for a step in a group; `None` if the common contender has no number
+    /// there.
     fn scale(&self, step: usize, place: SetKey) -> Option<Scale> {
         Some(Scale {
             rate: scale_in(&self.rates, (step, place))?,
@@ -76,7 +77,7 @@ impl References {
     }
 }
 
-/// The geometric mean over the groups of a repetition against the value in one of them.
+/// Returns the geometric mean over the groups of a repetition divided by the value in one of them.
 fn scale_in(values: &BTreeMap<(usize, SetKey), f64>, at: (usize, SetKey)) -> Option<f64> {
     let own = values.get(&at)?;
     let same = |(step, place): &(usize, SetKey)| (*step, place.0) == (at.0, at.1.0);

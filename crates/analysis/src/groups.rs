@@ -11,20 +11,20 @@ use crate::number::count;
 pub struct Common {
     /// Contender and parameters.
     pub label: String,
-    /// How many groups there are.
+    /// The number of groups.
     pub groups: usize,
 }
 
-/// A set or a group of it: repetition and group, which is 0 where there is none.
+/// The key of a set or a group in it: repetition and group, which is 0 without groups.
 pub type SetKey = (u32, u32);
 
-/// Where a run is.
+/// Returns the set and group of a run.
 pub fn place(run: &RunData<'_>) -> SetKey {
     (run.repetition(), run.records.begin.run.group.unwrap_or(0))
 }
 
-/// The index of the case that is in several groups, and how many groups there are. `None` where all
-/// are in one; no index where no case connects them.
+/// Returns the index of the case that is in several groups, and the number of groups. `None` if all
+/// are in one; no index if no case connects them.
 pub fn common(cases: &[CaseData<'_>]) -> Option<(Option<usize>, usize)> {
     let groups_of = |case: &CaseData<'_>| -> BTreeSet<u32> {
         case.runs.iter().map(|run| place(run).1).collect()
@@ -34,7 +34,7 @@ pub fn common(cases: &[CaseData<'_>]) -> Option<(Option<usize>, usize)> {
     (all.len() > 1).then_some((common, all.len()))
 }
 
-/// The label of the common contender; `None` where contenders are in one group.
+/// Returns the common contender; `None` if all contenders are in one group.
 pub fn named(cases: &[CaseData<'_>]) -> Option<Common> {
     let (common, groups) = common(cases)?;
     Some(Common {
@@ -43,9 +43,9 @@ pub fn named(cases: &[CaseData<'_>]) -> Option<Common> {
     })
 }
 
-/// The logarithms of the ratio of two contenders of different groups: each against the common one
-/// in the blocks of its group. The n-th block of one group stands with the n-th of the other, as
-/// distances from the means, so that the mean is over all blocks of both.
+/// Returns the logarithms of the ratio of two contenders of different groups: each divided by the
+/// common one in the blocks of its group. The n-th block of one group is paired with the n-th of
+/// the other, as distances from the means, so that the mean is over all blocks of both.
 pub fn across(one: &[f64], other: &[f64]) -> Vec<f64> {
     let length = one.len().min(other.len());
     let mean = |logs: &[f64]| logs.iter().sum::<f64>() / count(logs.len());
@@ -55,11 +55,11 @@ pub fn across(one: &[f64], other: &[f64]) -> Vec<f64> {
     pairs.map(|(one, other)| one - other + moved).collect()
 }
 
-/// Of a contender, by place.
+/// Values of a contender by set and group.
 pub type ByPlace<T> = BTreeMap<SetKey, T>;
 
-/// Logarithms of the ratio of two contenders in each repetition, block by block. `common` is that
-/// of the contender through which groups are compared.
+/// Returns the logarithms of the ratio of two contenders in each repetition, block by block.
+/// `common` has the contender through which groups are compared.
 pub fn differences(
     one: &ByPlace<BTreeMap<u64, f64>>,
     other: &ByPlace<BTreeMap<u64, f64>>,
@@ -92,7 +92,7 @@ fn in_blocks(one: &BTreeMap<u64, f64>, other: &BTreeMap<u64, f64>) -> Vec<f64> {
 }
 
 impl StepData<'_> {
-    /// The logarithm of the rate in each turn that counts, by block.
+    /// Returns the logarithm of the rate in each turn that counts, by block.
     pub fn logs(&self) -> BTreeMap<u64, f64> {
         let kept = self.kept.iter();
         kept.map(|turn| (turn.block, self.rate(turn).ln()))

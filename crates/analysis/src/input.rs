@@ -2,19 +2,19 @@
 
 use bakeoff_model::record::Results;
 
-/// The results and what else the analysis needs.
+/// The results and other data for the analysis.
 #[derive(Debug, Clone, Copy)]
 pub struct AnalysisInput<'a> {
     /// The records.
     pub results: &'a Results,
     /// The title; should name the suite and the backend.
     pub title: &'a str,
-    /// Other sessions in which claims may be shown: those of the qualification rounds.
+    /// Other sessions that may support claims: those of the qualification rounds.
     pub rounds: &'a [RoundResults],
 }
 
 impl<'a> AnalysisInput<'a> {
-    /// Results by themselves, without other rounds.
+    /// Returns the input for results without other rounds.
     #[must_use]
     pub fn new(results: &'a Results, title: &'a str) -> Self {
         Self {
@@ -28,8 +28,8 @@ impl<'a> AnalysisInput<'a> {
 /// The records of another round.
 #[derive(Debug, Clone)]
 pub struct RoundResults {
-    /// Its results folder, relative to the one that is reported.
+    /// Results folder of the round, relative to the reported one.
     pub folder: String,
-    /// Its records.
+    /// Records of the round.
     pub results: Results,
 }

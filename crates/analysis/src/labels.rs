@@ -43,7 +43,7 @@ pub fn conditions(records: &RunRecords) -> String {
     text
 }
 
-/// Without trailing zeros: `1.5`, `4`.
+/// Formats a number without trailing zeros: `1.5`, `4`.
 fn shortest(value: f64) -> String {
     let text = significant(value);
     match text.contains('.') {
@@ -52,7 +52,7 @@ fn shortest(value: f64) -> String {
     }
 }
 
-/// A short unique name for each step: `64`, or `w1: 1` for the first warm-up step with one
+/// Returns a short unique name for each step: `64`, or `w1: 1` for the first warm-up step with one
 /// connection, or the rate of an open load. `in_flight` requests share a connection.
 pub fn step_labels(steps: &[Step], in_flight: u32) -> Vec<String> {
     let mut warm_ups = 0;
@@ -88,13 +88,13 @@ pub fn step_labels(steps: &[Step], in_flight: u32) -> Vec<String> {
     steps.iter().map(&mut label).collect()
 }
 
-/// The name of the open load in which the response times of contenders that take turns are
+/// Returns the name of the open load in which the response times of contenders that take turns are
 /// compared.
 pub fn open_load_label(rate_per_s: f64) -> String {
     format!("open load at {}/s", significant(rate_per_s))
 }
 
-/// A short unique name for each trial, in the order in which they follow the planned steps:
+/// Returns a short unique name for each trial, in the order in which they follow the planned steps:
 /// `search 3: 812/s`.
 pub fn trial_labels(trials: &[TrialRecord]) -> Vec<String> {
     let mut numbers: BTreeMap<&str, u32> = BTreeMap::new();

@@ -1,5 +1,5 @@
 //! Response times of contenders that take turns: from the open load after the turns, at one rate
-//! for all. The times in the turns themselves are those of bursts, and in no document.
+//! for all. The times in the turns themselves are those of bursts, and not in any document.
 
 use bakeoff_model::validity::Validity;
 
@@ -11,10 +11,10 @@ use crate::number::count;
 /// The response times of a contender in open load.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OpenTimes {
-    /// 50th percentile of each set, ms; `None` where the load is invalid or cannot be judged, and
-    /// with too few requests in every set.
+    /// 50th percentile of each set, ms; `None` if the load is invalid or cannot be judged, and with
+    /// too few requests in every set.
     pub p50: Option<Metric>,
-    /// The same of the 99th.
+    /// 99th percentile of each set, ms; `None` in the same cases.
     pub p99: Option<Metric>,
     /// The worst verdict on the load of all sets.
     pub validity: Validity,
@@ -23,7 +23,7 @@ pub struct OpenTimes {
 }
 
 impl OpenTimes {
-    /// Those of completed runs; `None` where none of them has open load.
+    /// Returns the response times of completed runs; `None` if none of them has open load.
     pub(crate) fn of(runs: &[&RunData<'_>]) -> Option<Self> {
         let steps: Vec<&StepData<'_>> = runs.iter().filter_map(|run| run.open.as_ref()).collect();
         let rates: Option<Vec<f64>> = steps.iter().map(|step| step.open_rate_per_s).collect();
@@ -36,7 +36,7 @@ impl OpenTimes {
         })
     }
 
-    /// A percentile of each set.
+    /// Returns a percentile of each set.
     pub(crate) fn percentile(&self, wanted: Percentile) -> Option<&Metric> {
         match wanted {
             Percentile::P50 => self.p50.as_ref(),

@@ -7,8 +7,8 @@ use super::metric::{Metric, Percentile};
 use super::row::Row;
 use crate::number::{ratio_text, significant};
 
-/// Each row against the one with the shortest times, by p99 where both have it, otherwise by p50.
-/// `p50` and `p99` are the comparisons of all rows.
+/// Compares each row with the one with the shortest times, by p99 if both have it, otherwise by
+/// p50. `p50` and `p99` are the comparisons of all rows.
 pub(crate) fn conclusions(rows: &[Row], p50: &Pairs, p99: &Pairs) -> Vec<Conclusion> {
     let by = |wanted| {
         rows.iter()
@@ -57,7 +57,7 @@ fn conclusion(
     })
 }
 
-/// `1.31 times the time of`.
+/// Returns a ratio of times: `1.31 times the time of`.
 fn times_of(found: &Comparison) -> String {
     match found.verdict {
         Verdict::Equivalent => "as much time as".to_owned(),
@@ -65,7 +65,7 @@ fn times_of(found: &Comparison) -> String {
     }
 }
 
-/// A percentile of a row in open load.
+/// Returns a percentile of a row in open load.
 pub(crate) fn of(row: &Row, wanted: Percentile) -> Option<&Metric> {
     row.open.as_ref()?.percentile(wanted)
 }

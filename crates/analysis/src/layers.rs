@@ -1,5 +1,5 @@
-//! The CPU of a request by layer and by function, as samples of stacks divide it, and in which of
-//! them two contenders differ.
+//! The CPU per request by layer and by function, as divided by stack samples, and the layers and
+//! functions in which two contenders differ.
 
 use std::collections::BTreeSet;
 
@@ -18,36 +18,36 @@ use crate::number::as_f64;
 /// Two standard errors: 95 %.
 const ERRORS: f64 = 1.96;
 
-/// Differences of which at most this share is false on average.
+/// Share of the reported differences that is false on average, at most.
 const FALSE_SHARE: f64 = 0.05;
 
-/// With fewer samples than this in both contenders nothing can be said of a layer or a function.
+/// Minimum number of samples in both contenders to conclude anything about a layer or a function.
 const SAMPLES_MIN: u64 = 20;
 
-/// Contenders that have less of their samples in common functions are taken for ones in different
-/// languages, where these are not stated.
+/// Share of samples in common functions below which contenders are assumed to use different
+/// languages, if these are not stated.
 const COMMON_MIN: f64 = 0.2;
 
 /// The layers of all sampled contenders of a benchmark.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Layers {
-    /// Names, of most CPU in all first.
+    /// Names, the one with the most CPU in all first.
     pub names: Vec<String>,
-    /// One for each contender with samples.
+    /// Rows, one for each contender with samples.
     pub rows: Vec<LayersRow>,
-    /// Each contender against the one of least CPU per request.
+    /// Comparisons of each contender with the one that has the least CPU per request.
     pub pairs: Vec<SampledPair>,
 }
 
-/// Those of one contender.
+/// The layers of one contender.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LayersRow {
     /// Contender and parameters.
     pub label: String,
-    /// How many samples there are.
+    /// Number of samples.
     pub samples: u64,
-    /// CPU for each request, us, with half of its 95 % interval by the number of samples, of each
-    /// name; `None` where no sample is in it.
+    /// CPU per request of each name, us, with half of its 95 % interval due to the number of
+    /// samples; `None` if it has no samples.
     pub cpu_us: Vec<Option<(f64, f64)>>,
 }
 
@@ -59,19 +59,19 @@ struct Sampled<'r> {
     /// CPU per request, us.
     cpu_us: f64,
     samples: u64,
-    /// The kernel and the rest, as counters divide the CPU; the whole, where they do not.
+    /// The kernel and the rest, as divided by counters; the whole if they do not divide it.
     parts: Vec<SampledPart<'r>>,
     layers: &'r [NamedSamples],
     functions: &'r [NamedSamples],
     inclusive: &'r [NamedSamples],
 }
 
-/// A part of the CPU per request, which its own samples divide.
+/// A part of the CPU per request, divided by its own samples.
 struct SampledPart<'r> {
     cpu: &'r Metric,
-    /// The samples of a layer or a function that are in this part.
+    /// Returns the samples of a layer or a function that are in this part.
     of: fn(&NamedSamples) -> u64,
-    /// Those of all layers.
+    /// Samples of all layers in this part.
     samples: u64,
 }
 
@@ -89,8 +89,8 @@ impl<'r> SampledPart<'r> {
         })
     }
 
-    /// CPU per request of a layer or a function in this part, us, with its standard error by the
-    /// number of samples.
+    /// Returns the CPU per request of a layer or a function in this part, us, with its standard
+    /// error due to the number of samples.
     fn cpu(&self, one: &NamedSamples) -> (f64, f64) {
         let share = as_f64((self.of)(one)) / as_f64(self.samples);
         let error = (share * (1.0 - share) / as_f64(self.samples)).sqrt();
@@ -99,8 +99,8 @@ impl<'r> SampledPart<'r> {
 }
 
 impl<'r> Sampled<'r> {
-    /// `None` of a graph that was not drawn, or that has no layers, and of a contender without CPU
-    /// per request.
+    /// Returns a sampled contender; `None` if its graph was not drawn or has no layers, or if it
+    /// has no CPU per request.
     fn of(
         results: &'r Results,
         summary: &'r BenchmarkSummary,
@@ -141,7 +141,7 @@ impl<'r> Sampled<'r> {
         })
     }
 
-    /// CPU per request of a layer or a function, us, with its standard error.
+    /// Returns the CPU per request of a layer or a function, us, with its standard error.
     fn cpu(&self, one: &NamedSamples) -> (f64, f64) {
         let parts = self.parts.iter().map(|part| part.cpu(one));
         parts.fold((0.0, 0.0), |(us, error), (more_us, more)| {
@@ -149,8 +149,8 @@ impl<'r> Sampled<'r> {
         })
     }
 
-    /// The same with the error of another process: what is in a part varies as that part does,
-    /// against the same part of another contender.
+    /// Returns the CPU per request with the error of another process: each layer varies in
+    /// proportion to its part, relative to the same part of another contender.
     fn cpu_of_any_process(&self, one: &NamedSamples, other: &Self) -> (f64, f64) {
         let (cpu_us, error_us) = self.cpu(one);
         let are_same = self.parts.len() == other.parts.len();
@@ -165,7 +165,7 @@ impl<'r> Sampled<'r> {
     }
 }
 
-/// The contenders of a benchmark that were sampled and have a CPU per request.
+/// Returns the contenders of a benchmark that were sampled and have a CPU per request.
 fn sampled<'r>(results: &'r Results, summary: &'r BenchmarkSummary) -> Vec<Sampled<'r>> {
     let graphs = results.flame_graphs.iter();
     let graphs = graphs.filter(|graph| graph.benchmark == summary.name);
@@ -188,7 +188,7 @@ pub(super) fn of_reasons(
     pairs.collect()
 }
 
-/// Those of the contenders that were sampled and have a CPU per request.
+/// Returns the layers of the contenders that were sampled and have a CPU per request.
 pub fn of(results: &Results, summary: &BenchmarkSummary) -> Layers {
     let sampled = sampled(results, summary);
     let mut totals: Vec<(String, f64)> = Vec::new();
@@ -222,7 +222,7 @@ pub fn of(results: &Results, summary: &BenchmarkSummary) -> Layers {
     }
 }
 
-/// Each against the one of least CPU per request.
+/// Compares each with the one that has the least CPU per request.
 fn pairs(sampled: &[Sampled<'_>]) -> Vec<SampledPair> {
     let cheapest = sampled.iter().min_by(|a, b| a.cpu_us.total_cmp(&b.cpu_us));
     let Some(cheapest) = cheapest else {

@@ -1,6 +1,5 @@
 //! The ratio of two contenders on the log scale: its point, its standard error and the degrees of
-//! freedom, from which every interval and test follows. What it means is for
-//! [`mod@crate::compare`].
+//! freedom, from which every interval and test follows. [`mod@crate::compare`] interprets it.
 //!
 //! Logarithms, because noise of a service is a share of its level, because a ratio and its inverse
 //! then have mirrored intervals, and because throughput over runs is skewed on the other scale.
@@ -15,13 +14,13 @@ use crate::power::Exactness;
 use crate::sample::{Interval, Sample, mean, variance};
 use crate::set_pairs::SetPairs;
 
-/// With at least this number of common blocks the two are compared block by block. Pairs have n - 1
-/// degrees of freedom, Welch up to 2n - 2: with fewer blocks that costs more than what the blocks
-/// have in common can give back. Sets are compared by pairs always: what their contenders have in
-/// common is most of what there is.
+/// The number of common blocks from which on two samples are compared block by block. Pairs have
+/// `n - 1` degrees of freedom, Welch up to `2n - 2`: with fewer blocks that costs more than common
+/// effects of the blocks can give back. Sets are always compared by pairs: their contenders share
+/// most of the variation.
 pub const PAIRED_BLOCKS_MIN: usize = 5;
 
-/// Less spread than this on the log scale is none: the last digits of equal values.
+/// Spread on the log scale below which there is none: the last digits of equal values.
 const DEVIATION_MIN: f64 = 1e-12;
 
 /// How two samples were compared.
@@ -48,23 +47,23 @@ pub struct LogRatio {
     pub(crate) error: f64,
     /// Degrees of freedom; at least 1.
     pub(crate) freedom: f64,
-    /// How it was found.
+    /// The method by which it was found.
     pub method: Method,
     /// Pairs, or runs of the smaller side.
     pub runs: usize,
 }
 
-/// How much a look rests on.
+/// The amount of data behind a look.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LookedAt {
     /// The number of sets.
     pub sets: usize,
-    /// Degrees of freedom of the variance: one less, and those of twins.
+    /// Degrees of freedom of the variance: one less than the sets, and those of twins.
     pub freedom: f64,
 }
 
 impl LookedAt {
-    /// Sets with one process of each service.
+    /// Returns the amount of data for sets with one process of each service.
     #[must_use]
     pub fn without_twins(sets: usize) -> Self {
         Self {
@@ -75,16 +74,16 @@ impl LookedAt {
 }
 
 impl LogRatio {
-    /// `None` when either side has a value that is not positive, when there are too few runs for a
-    /// spread, or when there is no spread at all: runs that are equal to the last digit do not
-    /// show their noise, and would make anything certain.
+    /// Compares two samples. `None` if either side has a value that is not positive, if there are
+    /// too few runs for a spread, or if there is no spread at all: runs that are equal to the last
+    /// digit do not show their noise, and would make anything certain.
     #[must_use]
     pub fn of(first: &Sample, second: &Sample) -> Option<Self> {
         let pairs = set_pairs(first, second)?;
         Self::of_values(first, second, &pairs, &first.logs()?, &second.logs()?)
     }
 
-    /// Compares what the values of both samples were turned into, by their blocks and sittings.
+    /// Compares the transformed values of both samples, by their blocks and sittings.
     pub(crate) fn of_values(
         first: &Sample,
         second: &Sample,
@@ -104,8 +103,8 @@ impl LogRatio {
         }
     }
 
-    /// Student's t for pairs ("The Probable Error of a Mean", Biometrika 1908): what a block did
-    /// to both is in neither.
+    /// Compares by Student's t for pairs ("The Probable Error of a Mean", Biometrika 1908): the
+    /// common effect of a block cancels out.
     pub(crate) fn paired(differences: &[f64]) -> Option<Self> {
         let runs = differences.len();
         let error = (variance(differences)? / count(runs)).sqrt();
@@ -118,8 +117,8 @@ impl LogRatio {
         )
     }
 
-    /// The mean of sets. If each has two processes of both sides, what these differ by is part of
-    /// its error. `None` of fewer than two sets, and without any spread.
+    /// Returns the mean over sets. If each has two processes of both sides, their differences are
+    /// part of its error. `None` for fewer than two sets, and without any spread.
     #[must_use]
     pub fn of_sets(pairs: &SetPairs) -> Option<Self> {
         let Some(moderated) = pairs.moderated() else {
@@ -131,8 +130,9 @@ impl LogRatio {
         Self::new(difference, error, moderated.freedom, Method::Twins, sets)
     }
 
-    /// Where the sittings differ by more than their sets explain, they are the observations: more
-    /// sets at the same hour do not show another hour. `None` where they do not.
+    /// Returns the mean over sittings if they differ by more than their sets explain: then they are
+    /// the observations, because more sets at the same hour do not show another hour. `None` if
+    /// they do not differ.
     fn of_sittings(sittings: &[Vec<f64>]) -> Option<Self> {
         are_apart(sittings).filter(|apart| *apart)?;
         let means: Vec<f64> = sittings.iter().map(|sets| mean(sets)).collect();
@@ -147,9 +147,9 @@ impl LogRatio {
         )
     }
 
-    /// Variances may differ, so they are not pooled: Welch, "The Generalization of 'Student's'
-    /// Problem when Several Different Population Variances are Involved", Biometrika 1947; degrees
-    /// of freedom after Satterthwaite, Biometrics 1946.
+    /// Compares by Welch's t, without pooling the variances, which may differ: Welch, "The
+    /// Generalization of 'Student's' Problem when Several Different Population Variances are
+    /// Involved", Biometrika 1947; degrees of freedom after Satterthwaite, Biometrics 1946.
     fn welch(a: &[f64], b: &[f64]) -> Option<Self> {
         let of_a = variance(a)? / count(a.len());
         let of_b = variance(b)? / count(b.len());
@@ -171,7 +171,7 @@ impl LogRatio {
         })
     }
 
-    /// The sets and the degrees of freedom that it rests on.
+    /// Returns the sets and the degrees of freedom behind the ratio.
     pub(crate) fn looked_at(&self) -> LookedAt {
         LookedAt {
             sets: self.runs,
@@ -179,13 +179,14 @@ impl LogRatio {
         }
     }
 
-    /// The ratio of the geometric means.
+    /// Returns the ratio of the geometric means.
     #[must_use]
     pub fn point(&self) -> f64 {
         self.difference.exp()
     }
 
-    /// The interval of the ratio at `confidence` (0.95 = 95 %); `None` when an end is not a number.
+    /// Returns the interval of the ratio at `confidence` (0.95 = 95 %); `None` if an end is not a
+    /// number.
     #[must_use]
     pub fn interval(&self, confidence: f64) -> Option<Interval> {
         let Interval { low, high } = self.interval_ln(confidence);
@@ -193,7 +194,7 @@ impl LogRatio {
         (is_ratio(low) && is_ratio(high)).then_some(Interval { low, high })
     }
 
-    /// The interval of its logarithm.
+    /// Returns the interval of the ratio's logarithm.
     pub(crate) fn interval_ln(&self, confidence: f64) -> Interval {
         let reach = student_quantile(0.5 + confidence / 2.0, self.freedom) * self.error;
         Interval {
@@ -202,7 +203,7 @@ impl LogRatio {
         }
     }
 
-    /// How exact it is.
+    /// Returns the precision of the ratio.
     #[must_use]
     pub fn exactness(&self) -> Exactness {
         Exactness {
@@ -211,28 +212,29 @@ impl LogRatio {
         }
     }
 
-    /// Two-sided p-value for "they are equal".
+    /// Returns the two-sided p-value for "they are equal".
     #[must_use]
     pub fn p_equal(&self) -> f64 {
         2.0 * student_cdf(-(self.difference / self.error).abs(), self.freedom)
     }
 
-    /// One-sided p-value for "the ratio is at most `bound`": small where it is significantly above.
+    /// Returns the one-sided p-value for "the ratio is at most `bound`": small if it is
+    /// significantly above.
     #[must_use]
     pub fn p_at_most(&self, bound: f64) -> f64 {
         student_cdf((bound.ln() - self.difference) / self.error, self.freedom)
     }
 
-    /// One-sided p-value for "the ratio is at least `bound`": small where it is significantly
-    /// below.
+    /// Returns the one-sided p-value for "the ratio is at least `bound`": small if it is
+    /// significantly below.
     #[must_use]
     pub fn p_at_least(&self, bound: f64) -> f64 {
         student_cdf((self.difference - bound.ln()) / self.error, self.freedom)
     }
 
-    /// p-value for "they differ by more than `relevance`" (0.03 = outside of 1/1.03 to 1.03): the
-    /// larger of two one-sided tests (Schuirmann, J. Pharmacokinetics and Biopharmaceutics 1987).
-    /// At most 5 % exactly when the 90 % interval lies within.
+    /// Returns the p-value for "they differ by more than `relevance`" (0.03 = outside of 1/1.03 to
+    /// 1.03): the larger of two one-sided tests (Schuirmann, J. Pharmacokinetics and
+    /// Biopharmaceutics 1987). At most 5 % exactly if the 90 % interval lies within.
     #[must_use]
     pub fn p_different(&self, relevance: f64) -> f64 {
         let margin = relevance.ln_1p();
@@ -240,19 +242,19 @@ impl LogRatio {
     }
 }
 
-/// The log ratios of the blocks that both have, in order; none where a value is not positive.
+/// Returns the log ratios of the common blocks, in order; none if a value is not positive.
 #[must_use]
 pub fn log_ratios(first: &Sample, second: &Sample) -> SetPairs {
     set_pairs(first, second).unwrap_or_default()
 }
 
-/// The log ratios of the blocks that both have; `None` where a value is not positive.
+/// Returns the log ratios of the common blocks; `None` if a value is not positive.
 pub(crate) fn set_pairs(first: &Sample, second: &Sample) -> Option<SetPairs> {
     first.logs().and(second.logs())?;
     Some(SetPairs::of(first, second, &f64::ln))
 }
 
-/// The differences of the common blocks, by sitting.
+/// Returns the differences of the common blocks, by sitting.
 fn by_sitting(first: &Sample, second: &Sample, differences: &[f64]) -> Vec<Vec<f64>> {
     let mut sittings: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
     let common = first.common_blocks(second);
@@ -267,9 +269,9 @@ fn are_sets(first: &Sample, second: &Sample) -> bool {
     first.is_of_sets() && second.is_of_sets()
 }
 
-/// The ratio where nothing is known of its spread, and how many runs it rests on: that of the
-/// means, or of sets that of those in common, because any other met another host. Not a
-/// number without one in common.
+/// Returns the ratio if its spread is unknown, and its number of runs: the ratio of the means, or
+/// for sets the ratio over those in common, because any other set met another host. Not a number
+/// without a common set.
 pub(crate) fn without_spread(first: &Sample, second: &Sample) -> (f64, usize) {
     if !are_sets(first, second) {
         let runs = first.runs().min(second.runs());
@@ -281,7 +283,7 @@ pub(crate) fn without_spread(first: &Sample, second: &Sample) -> (f64, usize) {
     ((sum / count(common.len())).exp(), common.len())
 }
 
-/// Whether it can be a ratio of two positive numbers.
+/// Whether the value can be a ratio of two positive numbers.
 pub(crate) fn is_ratio(value: f64) -> bool {
     value.is_finite() && value > 0.0
 }

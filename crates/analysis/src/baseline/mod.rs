@@ -1,7 +1,8 @@
-//! Contenders as they are (head) against what they were (base), and which conditions hold.
+//! The current version of contenders (head) compared with an earlier one (base), and the conditions
+//! that hold.
 //!
 //! Head and base of a contender are two cases of the session, so their numbers are those of the
-//! tables; ratios are those of the same sets.
+//! tables; ratios are over the same sets.
 
 pub mod sentence;
 
@@ -31,31 +32,32 @@ const COMPARED: [ConditionMetric; 5] = [
     ConditionMetric::Memory,
 ];
 
-/// Everything about head and base.
+/// The results of all heads and bases.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AgainstBase {
     /// The baseline.
     pub baseline: Baseline,
-    /// One for each contender with parameters and benchmark.
+    /// The cases, one for each contender with parameters and benchmark.
     pub cases: Vec<HeadAndBase>,
-    /// Every condition on every one of them, in the same order.
+    /// The outcome of every condition on every case, in the same order.
     pub judged: Vec<JudgedCondition>,
-    /// Contenders and benchmarks that took no part, a line each.
+    /// Contenders and benchmarks that were skipped, a line each.
     pub left_out: Vec<String>,
 }
 
-/// A contender on a benchmark, as it is and as it was.
+/// The head and the base of a contender on a benchmark.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HeadAndBase {
     /// The benchmark.
     pub benchmark: String,
     /// Contender and parameters.
     pub label: String,
-    /// The changes, where both have the metric.
+    /// The changes, for the metrics that both have.
     pub changes: Vec<Change>,
-    /// Failed requests of the head, of all of them; `None` where it was not loaded.
+    /// Share of the head's requests that failed; `None` if it was not loaded.
     pub error_share: Option<f64>,
-    /// Why the head has failed whatever the conditions are: it is wrong, or could not be measured.
+    /// Why the head has failed regardless of the conditions: it responds wrongly, or could not be
+    /// measured.
     pub failure: Option<String>,
     /// Why the two cannot be compared.
     pub incomparable: Option<String>,
@@ -64,7 +66,7 @@ pub struct HeadAndBase {
 }
 
 impl HeadAndBase {
-    /// Returns the change of a metric, where both have it.
+    /// Returns the change of a metric, if both have it.
     #[must_use]
     pub fn change(&self, figure: ConditionMetric) -> Option<&Change> {
         self.changes.iter().find(|change| change.figure == figure)
@@ -74,38 +76,38 @@ impl HeadAndBase {
 /// A metric of head and base.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Change {
-    /// Which one.
+    /// The metric.
     pub figure: ConditionMetric,
     /// Mean over the sets of the base.
     pub base: f64,
-    /// The same of the head.
+    /// Mean over the sets of the head.
     pub head: Estimate,
-    /// Head over base.
+    /// Ratio of head to base.
     pub ratio: Estimate,
     samples: (Sample, Sample),
 }
 
-/// Whether a condition holds.
+/// The outcome of a condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// The whole interval is beyond the bound: the session has failed.
     Holds,
     /// The whole interval is on the other side of the bound.
     DoesNotHold,
-    /// The session does not decide it, or lacks the data for it.
+    /// The session cannot decide the condition, or lacks the data for it.
     Undecided,
 }
 
 /// A condition on a contender and a benchmark.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JudgedCondition {
-    /// Which of [`AgainstBase::cases`].
+    /// Index into [`AgainstBase::cases`].
     pub case: usize,
     /// The condition.
     pub condition: Condition,
     /// The outcome.
     pub outcome: Outcome,
-    /// The same as a sentence without a full stop.
+    /// The outcome as a sentence without a full stop.
     pub sentence: String,
 }
 
@@ -118,7 +120,7 @@ pub enum Conclusion {
     Undecided,
     /// A condition holds.
     ConditionHolds,
-    /// A head is wrong or could not be measured.
+    /// A head responds wrongly or could not be measured.
     HeadFailed,
 }
 
@@ -138,10 +140,10 @@ impl AgainstBase {
         }
     }
 
-    /// Whether further sets can change nothing that is asked about: every condition on every case
-    /// is decided, or without conditions every head is significantly different from its base, or
-    /// equivalent. A head that has failed is decided, and so is a condition on a metric that
-    /// neither side has. What cannot be compared yet is not.
+    /// Whether further sets cannot change the outcome: every condition on every case is decided, or
+    /// without conditions every head is significantly different from its base, or equivalent. A
+    /// head that has failed is decided, and so is a condition on a metric that neither side has. A
+    /// case that cannot be compared yet is not.
     #[must_use]
     pub fn is_decided(&self) -> bool {
         let is_compared =
@@ -168,13 +170,13 @@ impl AgainstBase {
         looks.iter().all(|look| look.decision != Decision::GoOn)
     }
 
-    /// The conditions on the case of that index.
+    /// Returns the conditions on the case with that index.
     pub fn judged_of(&self, case: usize) -> impl Iterator<Item = &JudgedCondition> {
         self.judged.iter().filter(move |judged| judged.case == case)
     }
 }
 
-/// Head against base of every contender that has both; `None` without a baseline.
+/// Compares head and base of every contender that has both; `None` without a baseline.
 pub(super) fn against_base(results: &Results, loads: &[LoadAnalysis<'_>]) -> Option<AgainstBase> {
     let baseline = results.baseline.clone()?;
     let cases = loads.iter().flat_map(of_benchmark);
@@ -198,7 +200,7 @@ fn of_benchmark<'l>(load: &'l LoadAnalysis<'_>) -> impl Iterator<Item = HeadAndB
     })
 }
 
-/// The label of the same case as it was; `None` for a case that is one of those.
+/// Returns the label of the base of a case; `None` for a case that is a base.
 fn base_label(case: &CaseData<'_>) -> Option<String> {
     let run = &case.runs.first()?.records.begin.run;
     let is_head = baseline::head_name(&run.contender).is_none();
@@ -235,15 +237,15 @@ fn head_and_base(load: &LoadAnalysis<'_>, head: usize, base: usize) -> HeadAndBa
     }
 }
 
-/// Why a case has no number that can be compared.
+/// Returns why a case has no comparable number.
 fn unranked(load: &LoadAnalysis<'_>, label: &str) -> Option<String> {
     let mut unranked = load.summary.unranked.iter();
     let found = unranked.find(|one| one.label == label);
     found.map(|one| one.reason.clone())
 }
 
-/// Why the head has failed by itself. A number that is invalid is its fault only where the base
-/// has a valid one: else it is the session's.
+/// Returns why the head has failed by itself. An invalid number is its own fault only if the base
+/// has a valid one; otherwise it is the session's.
 fn failure(load: &LoadAnalysis<'_>, head: usize, base_is_valid: bool) -> Option<String> {
     let case = &load.data.cases[head];
     if let Some(reason) = load.checks.reason_unranked(head) {
@@ -259,7 +261,7 @@ fn failure(load: &LoadAnalysis<'_>, head: usize, base_is_valid: bool) -> Option<
     validity::unranked(row.validity()).filter(|_| invalid)
 }
 
-/// Failed requests of all measured ones, also of blocks that do not count.
+/// Returns the share of failed requests in the measured ones, including blocks that do not count.
 fn error_share(case: &CaseData<'_>) -> Option<f64> {
     let completed = case.runs.iter().filter(|run| run.completed());
     let steps = completed.flat_map(|run| run.measured_and_open());
@@ -275,7 +277,7 @@ fn caveats(head: &Row, base: &Row) -> Vec<String> {
     [head, base].into_iter().filter_map(caveat).collect()
 }
 
-/// Every metric that both have.
+/// Returns the changes of all metrics that both have.
 fn changes(head: (&CaseData<'_>, &Row), base: (&CaseData<'_>, &Row)) -> Vec<Change> {
     let changes = COMPARED.iter().filter_map(|figure| {
         let of = |(case, row)| condition_metrics::metric(*figure, case, row);
@@ -285,7 +287,7 @@ fn changes(head: (&CaseData<'_>, &Row), base: (&CaseData<'_>, &Row)) -> Vec<Chan
 }
 
 fn change(figure: ConditionMetric, (head, base): (Metric, Metric)) -> Change {
-    // Only the ratio is wanted, which is the same whichever is better.
+    // Only the ratio is used, which is the same whichever is better.
     let found = compare(&head.sample, &base.sample, &Criteria::new(Better::Lower));
     Change {
         figure,
@@ -296,10 +298,10 @@ fn change(figure: ConditionMetric, (head, base): (Metric, Metric)) -> Change {
     }
 }
 
-/// Worse over better, and the bound that it is held against.
+/// Worse over better, and the bound to compare it with.
 type Test<'s> = (&'s Sample, &'s Sample, f64);
 
-/// Every condition on every case. All ratios are one family.
+/// Judges every condition on every case. All ratios are one family.
 fn judged(cases: &[HeadAndBase], conditions: &[Condition]) -> Vec<JudgedCondition> {
     let mut all: Vec<(usize, Condition, Option<Test<'_>>)> = Vec::new();
     for (index, case) in cases.iter().enumerate() {

@@ -6,7 +6,8 @@ use bakeoff_stats::Estimate;
 use super::{Change, HeadAndBase, Outcome};
 use crate::number::{counted, significant};
 
-/// The words for a metric: the verb, when head has more of it than base, and less.
+/// Returns the words for a metric: the verb, and the words for a head with more and with less than
+/// the base.
 fn words(figure: ConditionMetric) -> (&'static str, &'static str, &'static str) {
     match figure {
         ConditionMetric::Slower => ("is", "faster", "slower"),
@@ -30,8 +31,8 @@ pub fn changed(figure: ConditionMetric, ratio: &Estimate, than: &str) -> Option<
     ))
 }
 
-/// A condition on a ratio. `among` is the size of the family where the ratio would be beyond the
-/// bound significantly if it were alone.
+/// Words a condition on a ratio. `among` is the size of the family if the ratio would be
+/// significantly beyond the bound without the correction.
 pub(super) fn judged(
     case: &HeadAndBase,
     change: &Change,
@@ -68,13 +69,12 @@ pub(super) fn judged(
     }
 }
 
-/// From how many percent on the session would be sure that the condition holds, as wide as its
-/// interval is.
+/// Returns from how many percent on the condition would hold with an interval of the same width.
 fn sure_from(change: &Change, condition: &Condition) -> f64 {
     let Some(interval) = change.ratio.interval else {
         return f64::NAN;
     };
-    // On a logarithmic scale the interval reaches as far to both sides of its point.
+    // On a logarithmic scale the interval extends equally to both sides of its point.
     let reach = (interval.high / interval.low).sqrt();
     let worse = condition.bound() * reach;
     match condition.figure {
@@ -83,7 +83,7 @@ fn sure_from(change: &Change, condition: &Condition) -> f64 {
     }
 }
 
-/// A condition on failed requests.
+/// Words a condition on failed requests.
 pub(super) fn errors(case: &HeadAndBase, share: f64, condition: &Condition) -> String {
     let (label, percent) = (&case.label, condition.percent);
     let found = significant(share * 100.0);
@@ -93,14 +93,14 @@ pub(super) fn errors(case: &HeadAndBase, share: f64, condition: &Condition) -> S
     }
 }
 
-/// A condition on what is not there.
+/// Words a condition on a missing metric.
 pub(super) fn not_judged(case: &HeadAndBase, condition: &Condition) -> String {
     let why = case.incomparable.as_deref();
     let why = why.unwrap_or("the metric was not measured");
     format!("{}: {condition} is not judged: {why}", case.label)
 }
 
-/// `9.1 % slower`.
+/// Returns a ratio as words: `9.1 % slower`.
 fn side(ratio: f64, more: &str, less: &str) -> String {
     let (percent, word) = parts(ratio, more, less);
     format!("{percent} % {word}")
@@ -111,7 +111,8 @@ fn parts<'w>(ratio: f64, more: &'w str, less: &'w str) -> (String, &'w str) {
     (format!("{:.1}", 100.0 * (ratio - 1.0).abs()), word)
 }
 
-/// `8.2 to 10.0 % slower`, `1.3 % faster to 9.3 % slower`; `None` without an interval.
+/// Returns an interval as words: `8.2 to 10.0 % slower`, `1.3 % faster to 9.3 % slower`; `None`
+/// without an interval.
 fn range(ratio: &Estimate, more: &str, less: &str) -> Option<String> {
     let interval = ratio.interval?;
     let (low, high) = (

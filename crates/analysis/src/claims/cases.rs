@@ -10,14 +10,15 @@ use crate::summary::BenchmarkSummary;
 /// The benchmarks of one session.
 pub struct ClaimSession<'s, 'r> {
     pub(super) folder: &'s str,
-    /// The round that was run, if it was one.
+    /// The round that was run, if any.
     pub(super) round: Option<&'s str>,
     loads: &'s [LoadAnalysis<'r>],
     starts: &'s [StartupAnalysis<'r>],
 }
 
 impl<'s, 'r> ClaimSession<'s, 'r> {
-    /// `folder` is where its documents are, relative to the report's; empty for the report's own.
+    /// Returns a session. `folder` contains its documents, relative to the report's; empty for the
+    /// report's own.
     pub fn new(
         folder: &'s str,
         round: Option<&'s str>,
@@ -33,11 +34,11 @@ impl<'s, 'r> ClaimSession<'s, 'r> {
     }
 }
 
-/// The cases of the claim's benchmark with what the summary says about them.
+/// Cases of the claim's benchmark with their summary.
 pub(super) type Cases<'s, 'r> = Vec<(Option<&'s BenchmarkSummary>, &'s CaseData<'r>)>;
 
-/// The cases of a benchmark that a claim names. Start-up is also known from loaded runs, when no
-/// cold starts were made.
+/// Returns the cases of a benchmark that a claim names. Start-up times also come from loaded runs
+/// if no cold starts were made.
 pub(super) fn cases<'s, 'r>(
     session: &ClaimSession<'s, 'r>,
     claim: &Claim,

@@ -14,7 +14,7 @@ use crate::benchmark::RunData;
 use crate::comparison;
 use crate::number::{counted, range, ratio_text, significant};
 
-/// `cases` are those of the upper and of the lower half.
+/// Judges a ratio. `cases` are those of the upper and of the lower half.
 pub(super) fn ratio(
     cases: (&Cases<'_, '_>, &Cases<'_, '_>),
     claim: &Claim,
@@ -88,14 +88,14 @@ fn interval_text(estimate: &Estimate) -> String {
     }
 }
 
-/// The verdict on an interval, where there is one.
+/// Returns the verdict on an interval, if there is one.
 fn judged(
     measured: String,
     estimate: &Estimate,
     verdict: impl Fn(Interval) -> ClaimVerdict,
     all: &[&Measured],
 ) -> ClaimResult {
-    // What is zero in every run has no spread, and is known.
+    // A value that is zero in every run has no spread, and is known.
     let is_zero = estimate.runs > 1 && estimate.point == 0.0;
     let exact = is_zero.then_some(Interval {
         low: 0.0,
@@ -191,7 +191,7 @@ pub(super) fn best_of(
     }
 }
 
-/// Which of the rivals have no number, and why; empty where all have one. `without` are those that
+/// Returns the rivals without a number, and why; empty if all have one. `without` has those that
 /// were run, with the reason.
 fn missing(all: &[Measured], without: &[(&str, String)], among: &[String]) -> String {
     let has_number = |label: &str| all.iter().any(|one| one.label == label);
@@ -214,9 +214,9 @@ pub(super) fn joined(why: String, caveat: String) -> String {
     }
 }
 
-/// Each must be significantly and relevantly better than the next. All of them must hold together,
-/// so no correction for their number is needed. Without a number of some, the others can still
-/// contradict the order; they cannot show it.
+/// Judges an order: each must be significantly and relevantly better than the next. All comparisons
+/// must hold together, so no correction for their number is needed. If some have no number, the
+/// others can still contradict the order, but not show it.
 pub(super) fn in_order(cases: &Cases<'_, '_>, claim: &Claim, order: &[String]) -> ClaimResult {
     let (mut found, mut missing) = (Vec::new(), Vec::new());
     for label in order {
@@ -261,7 +261,8 @@ pub(super) fn in_order(cases: &Cases<'_, '_>, claim: &Claim, order: &[String]) -
     }
 }
 
-/// Whether it happened, or did not, in every run of every contender that was named and run.
+/// Judges whether the event happened, or did not, in every run of every contender that was named
+/// and run.
 pub(super) fn happens(
     cases: &Cases<'_, '_>,
     claim: &Claim,
@@ -308,8 +309,8 @@ pub(super) fn happens(
     }
 }
 
-/// Whether a run was killed for memory before it had served this number of connections; `None` when
-/// it ended before that for another reason.
+/// Whether a run was killed for memory before it had served this number of connections; `None` if
+/// it ended earlier for another reason.
 fn killed(run: &RunData<'_>, at: u32) -> Option<bool> {
     let reached = run.steps.iter().any(|step| step.connections >= at);
     match &run.records.end.as_ref()?.outcome {
@@ -319,7 +320,7 @@ fn killed(run: &RunData<'_>, at: u32) -> Option<bool> {
     }
 }
 
-/// Whether some connection of that step got no response at all.
+/// Whether a connection of that step got no response at all.
 fn unserved(run: &RunData<'_>, at: u32, nth: u32) -> Option<bool> {
     let mut steps = run.measured().filter(|step| step.connections == at);
     let step = steps.nth(nth.checked_sub(1)? as usize)?;

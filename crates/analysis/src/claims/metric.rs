@@ -1,4 +1,4 @@
-//! The metric that a claim is about, of one case.
+//! The metric of a claim for one case.
 
 use bakeoff_base::problem::Problem;
 use bakeoff_model::published::{Claim, Metric as ClaimMetric};
@@ -17,7 +17,7 @@ use crate::summary::BenchmarkSummary;
 pub(super) struct Measured {
     pub(super) label: String,
     pub(super) metric: Metric,
-    /// Something else than the contender was the limit: it may be more.
+    /// Whether another part was the bottleneck, so that the true value may be higher.
     pub(super) lower_bound: bool,
 }
 
@@ -33,7 +33,7 @@ impl Measured {
     }
 }
 
-/// The metric of a case that a claim is about, and at how many connections.
+/// The metric of a case that a claim uses, and the number of connections.
 #[derive(Clone, Copy)]
 pub(super) struct ClaimedMetric {
     metric: ClaimMetric,
@@ -50,7 +50,7 @@ impl ClaimedMetric {
         }
     }
 
-    /// That of the lower half of a ratio, which may be read at other connections.
+    /// Returns the metric for the lower half of a ratio, which may be read at other connections.
     pub(super) fn of_second(claim: &Claim) -> Self {
         Self {
             metric: claim.metric,
@@ -60,7 +60,7 @@ impl ClaimedMetric {
     }
 }
 
-/// The value of one case, or why it has none. A lower bound is none.
+/// Returns the value of one case, or why it has none. A lower bound does not count.
 pub(super) fn measured(
     summary: Option<&BenchmarkSummary>,
     case: &CaseData<'_>,
@@ -106,7 +106,7 @@ fn measured_or_bound(
     })
 }
 
-/// A metric of whole runs, which all completed ones must have.
+/// Returns a metric of whole runs, which all completed ones must have.
 fn in_every_run(
     case: &CaseData<'_>,
     value: impl Fn(&RunData<'_>) -> Option<f64>,
@@ -117,7 +117,7 @@ fn in_every_run(
     values.and_then(Metric::outside_load)
 }
 
-/// A metric in which failures count: they void no step of it.
+/// Returns a metric that counts failures, which therefore void no step.
 fn of_failures(
     case: &CaseData<'_>,
     figure: ClaimedMetric,
@@ -164,7 +164,8 @@ fn under_load(
     Ok(found)
 }
 
-/// CPU until the end of the warm-up steps beyond what the same number of requests cost later, s.
+/// Returns the CPU until the end of the warm-up beyond the later cost of the same number of
+/// requests, s.
 fn warm_up_cpu_s(run: &RunData<'_>) -> Option<f64> {
     let warm_up: Vec<_> = run.steps.iter().filter(|step| step.warm_up).collect();
     let last = warm_up.last()?.slices.last()?.contender_after.as_ref()?;
@@ -174,8 +175,8 @@ fn warm_up_cpu_s(run: &RunData<'_>) -> Option<f64> {
     Some(seconds(last.cpu?.total_ns()) - later)
 }
 
-/// The value of the case with this label, or why there is none. A session in which it was run
-/// without a number says more than one in which it was not.
+/// Returns the value of the case with this label, or why there is none. A session in which it was
+/// run without a number is more informative than one in which it was not run.
 pub(super) fn named(
     cases: &Cases<'_, '_>,
     figure: ClaimedMetric,
@@ -191,7 +192,7 @@ pub(super) fn named(
     }
 }
 
-/// The same, or a lower bound of it.
+/// Returns the value of the case with this label, or a lower bound of it.
 pub(super) fn named_or_bound(
     cases: &Cases<'_, '_>,
     figure: ClaimedMetric,
@@ -214,7 +215,7 @@ pub(super) fn named_or_bound(
     })
 }
 
-/// Measureds that are not fair, for the reader: by name while they are few.
+/// Returns the values that are not fair, for the reader: by name if they are few.
 pub(super) fn unfair(all: &[&Measured]) -> Option<String> {
     const NAMED_MAX: usize = 2;
     let unfair: Vec<&&Measured> = all

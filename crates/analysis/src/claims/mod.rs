@@ -25,25 +25,26 @@ pub use verdict::ClaimVerdict;
 pub struct ClaimRow {
     /// The claim.
     pub text: String,
-    /// The sentence of the source; empty where its value says it.
+    /// The sentence of the source; empty if its value is enough.
     pub quote: String,
     /// Author and date of the source.
     pub source: String,
-    /// From what the claim was worked out; empty where the source says it itself.
+    /// The data that the claim was derived from; empty if the source states it itself.
     pub derived: String,
     /// The expected value, in numbers.
     pub expected: String,
-    /// The measured value; empty when there is none.
+    /// The measured value; empty if there is none.
     pub measured: String,
     /// The verdict.
     pub verdict: ClaimVerdict,
     /// Why the verdict is not better, or what to bear in mind; may be empty.
     pub why: String,
-    /// The results folder of the round that showed it, relative to this one; empty for this one.
+    /// The results folder of the round that the verdict is based on, relative to this one; empty
+    /// for this one.
     pub folder: String,
 }
 
-/// All claims in the order of their file; none when nothing was published.
+/// Returns all claims in the order of their file; none if nothing was published.
 pub fn claims(published: Option<&Published>, sessions: &[ClaimSession<'_, '_>]) -> Vec<ClaimRow> {
     let Some(published) = published else {
         return Vec::new();
@@ -56,7 +57,7 @@ pub fn claims(published: Option<&Published>, sessions: &[ClaimSession<'_, '_>]) 
     published.claims.iter().map(row).collect()
 }
 
-/// Claims that the results can judge, and the others of each source.
+/// Claims that the results can judge, and the others grouped by source.
 pub struct JudgedClaims<'r> {
     /// The claims.
     pub rows: Vec<&'r ClaimRow>,
@@ -82,7 +83,8 @@ impl<'r> JudgedClaims<'r> {
     }
 }
 
-/// `None of the 46 claims of others can be tested with these results.`
+/// Says that no claim can be tested: `None of the 46 claims of others can be tested with these
+/// results.`
 pub fn none_testable(claims: usize) -> String {
     match claims {
         1 => "The claim of others cannot be tested with these results.".to_owned(),
@@ -90,13 +92,14 @@ pub fn none_testable(claims: usize) -> String {
     }
 }
 
-/// `12 claims of A. Author, 2020 cannot be tested with these results`.
+/// Says which claims cannot be tested: `12 claims of A. Author, 2020 cannot be tested with these
+/// results`.
 pub fn untestable(source: &str, rows: &[&ClaimRow]) -> String {
     let claims = counted(rows.len(), "claim");
     format!("{claims} of {source} cannot be tested with these results")
 }
 
-/// Says so where a source's limits are not those of this session; empty where all are the same.
+/// Names the sources whose limits differ from those of this session; empty if none do.
 pub fn limits_note(results: &Results) -> String {
     let sources = results.published.iter().flat_map(|one| &one.sources);
     let here = results.runs.first().map(|run| run.begin.run.limits);
@@ -118,8 +121,8 @@ pub fn limits_note(results: &Results) -> String {
     )
 }
 
-/// The claim in the session that says the most about it, the first of equals: of the sessions of
-/// its own round, where there are any.
+/// Judges the claim in the most informative session; ties go to the first one. Sessions of the
+/// claim's own round take precedence, if there are any.
 fn row(sessions: &[ClaimSession<'_, '_>], claim: &Claim, source: Option<&Source>) -> ClaimRow {
     let is_its_round =
         |one: &&ClaimSession<'_, '_>| claim.round.is_some() && one.round == claim.round.as_deref();

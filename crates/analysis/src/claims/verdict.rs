@@ -1,4 +1,4 @@
-//! Verdicts on claims: for readers, and of one session.
+//! Verdicts on claims: for readers, and for one session.
 
 use bakeoff_model::published::{Bounds, Expected};
 use bakeoff_stats::{Interval, Verdict};
@@ -8,7 +8,7 @@ use crate::control::VOID;
 /// The verdict on a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClaimVerdict {
-    /// The whole interval lies where the claim says, or it holds what the claim says.
+    /// The whole interval lies where the claim says, or contains the claimed value.
     Reproduced,
     /// The effect is there, but significantly smaller.
     Smaller,
@@ -23,7 +23,7 @@ pub enum ClaimVerdict {
 }
 
 impl ClaimVerdict {
-    /// All of them, in the order in which they are counted for readers.
+    /// All verdicts, in the order in which they are counted for readers.
     pub const ALL: [Self; 6] = [
         Self::Reproduced,
         Self::Smaller,
@@ -33,7 +33,7 @@ impl ClaimVerdict {
         Self::NotTestable,
     ];
 
-    /// The verdict as people write it.
+    /// Returns the verdict as people write it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -52,7 +52,7 @@ pub(super) struct ClaimResult {
     pub(super) measured: String,
     pub(super) verdict: ClaimVerdict,
     pub(super) why: String,
-    /// How many cases were compared.
+    /// Number of cases that were compared.
     pub(super) cases: usize,
 }
 
@@ -66,7 +66,7 @@ impl ClaimResult {
         }
     }
 
-    /// The same in a session whose control differs significantly.
+    /// Returns the result for a session whose control differs significantly.
     pub(super) fn void(mut self) -> Self {
         if self.verdict != ClaimVerdict::NotTestable {
             self.verdict = ClaimVerdict::Undecided;
@@ -75,14 +75,14 @@ impl ClaimResult {
         self
     }
 
-    /// A verdict says more than none, and more cases say more than few.
+    /// Returns how much the result says: a verdict more than none, and many cases more than few.
     pub(super) fn weight(&self) -> (bool, usize) {
         (self.verdict != ClaimVerdict::NotTestable, self.cases)
     }
 }
 
-/// An interval against what is expected. `none` is where there would be no effect: 1 for ratios, 0
-/// for values. `equal` is the verdict on whether both sides of a ratio are the same.
+/// Compares an interval with the expectation. `none` is the value without an effect: 1 for ratios,
+/// 0 for values. `equal` is the verdict on whether both sides of a ratio are the same.
 pub(super) fn of_interval(
     interval: Interval,
     expected: Expected,
@@ -118,7 +118,7 @@ fn within(interval: Interval, bounds: Bounds, none: f64) -> ClaimVerdict {
     }
 }
 
-/// The runs speak for the size where the interval holds it and not "no effect".
+/// Judges a claimed size: the runs support it if the interval contains it and not "no effect".
 fn about(interval: Interval, size: f64, none: f64) -> ClaimVerdict {
     let holds = |value: f64| interval.low <= value && value <= interval.high;
     match (holds(size), holds(none)) {
@@ -129,14 +129,14 @@ fn about(interval: Interval, size: f64, none: f64) -> ClaimVerdict {
     }
 }
 
-/// On which side of "no effect" the claimed size is.
+/// The side of "no effect" on which the claimed size is.
 #[derive(Clone, Copy)]
 enum Size {
     Above,
     Below,
 }
 
-/// An interval that misses the claimed size: towards "no effect", or beyond it.
+/// Judges an interval that misses the claimed size: towards "no effect", or beyond it.
 fn sized(interval: Interval, none: f64, size: Size, towards_none: bool) -> ClaimVerdict {
     let there = match size {
         Size::Above => interval.low > none,

@@ -5,14 +5,14 @@ use bakeoff_stats::{Exactness, Threshold};
 use crate::number::significant;
 use crate::summary::RankTable;
 
-/// Larger differences, in percent, are not counted.
+/// Percentage above which differences are not shown as a number.
 const COUNTED_MAX: f64 = 1000.0;
 
-/// The smallest differences in throughput that four of five sessions find to be significant, of the
-/// pair with the least noise and of that with the most. `None` where no pair has an interval.
+/// Returns the smallest significant differences in throughput that four of five sessions find, for
+/// the pair with the least noise and the one with the most. `None` if no pair has an interval.
 pub(super) fn sentence(table: &RankTable) -> Option<String> {
     let threshold = table.threshold();
-    // Cheaper than what can be found, and in the same order.
+    // Cheaper to compute than the detectable difference, and in the same order.
     let reach = |pair: &([&str; 2], Exactness)| pair.1.reach(&threshold);
     let mut pairs = pairs(table);
     pairs.sort_by(|a, b| reach(a).total_cmp(&reach(b)));
@@ -32,7 +32,7 @@ pub(super) fn sentence(table: &RankTable) -> Option<String> {
     ))
 }
 
-/// `7.3 %`; of more than it makes sense to count, `more than 1000 %`.
+/// Returns the detectable difference as text: `7.3 %`, or `more than 1000 %`.
 pub fn found(test: &Exactness, threshold: &Threshold) -> String {
     match test.detectable(threshold) * 100.0 {
         percent if percent > COUNTED_MAX => format!("more than {COUNTED_MAX} %"),

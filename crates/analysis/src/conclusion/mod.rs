@@ -1,6 +1,7 @@
-//! The conclusion of a benchmark: the first thing that a reader sees. Which contender leads by how
-//! much and at what cost in a sentence, all of them in one chart, and what that is worth. It
-//! repeats what the tables say and decides nothing: ranks, ties and intervals are theirs.
+//! The conclusion of a benchmark: the first thing that a reader sees. A sentence says which
+//! contender leads by how much and at what cost, a chart shows all of them, and notes say how
+//! reliable that is. It repeats the tables and decides nothing: ranks, ties and intervals are
+//! theirs.
 
 pub mod detectable;
 mod sentence;
@@ -33,27 +34,27 @@ pub struct Conclusion {
     /// The conclusion, in parts.
     pub sentence: Vec<TextSpan>,
     /// How the response times of the two best compare, and why their CPU per request differs:
-    /// sentences, as far as they are known.
+    /// sentences, as far as known.
     pub two_best: Vec<String>,
     /// The columns of the chart for each contender.
     pub columns: Vec<Column>,
-    /// Best first; those that were not compared with the first ones are behind them.
+    /// Contenders, best first; those that were not compared with the first ones are last.
     pub lines: Vec<Line>,
     /// Reasons why contenders have no rank or runs were not completed: a contender and a fragment
     /// each.
     pub troubles: Vec<(String, String)>,
-    /// How much can be built on it.
+    /// Notes on reliability.
     pub worth: Vec<String>,
-    /// The cheapest and the dearest ranked contender with their CPU per request, us.
+    /// The cheapest and the most expensive ranked contender with their CPU per request, us.
     pub price: Option<[(String, f64); 2]>,
 }
 
 /// One metric of the chart.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Column {
-    /// With its unit.
+    /// The title, with its unit.
     pub title: String,
-    /// Which direction is good, in words.
+    /// The better direction, in words.
     pub better: &'static str,
 }
 
@@ -64,20 +65,20 @@ pub struct Line {
     pub rank: String,
     /// Contender and parameters.
     pub label: String,
-    /// The first of those that are ranked apart from the ones before it.
+    /// Whether it is the first of those that are ranked apart from the ones before it.
     pub apart: bool,
-    /// None is significantly better.
+    /// Whether no other is significantly better.
     pub leads: bool,
-    /// Why it is not among the fair ones; `None` for those.
+    /// Why the number is not fair; `None` if it is.
     pub caveat: Option<String>,
-    /// For each column the value, and whether it is fair.
+    /// The value for each column, and whether it is fair.
     pub cells: Vec<Option<(Estimate, bool)>>,
 }
 
 const MORE: &str = "more is better";
 const LESS: &str = "less is better";
 
-/// One for each benchmark, in the report's order.
+/// Returns one conclusion for each benchmark, in the report's order.
 pub fn answers(analysis: &Analysis<'_>) -> Vec<Conclusion> {
     let decision = analysis.results.runs_decision.as_ref();
     let decided = |mut answer: Conclusion| {
@@ -123,7 +124,7 @@ fn of_load(load: &LoadAnalysis<'_>) -> Conclusion {
     }
 }
 
-/// Sentences on the first two rows of the first table.
+/// Returns sentences about the first two rows of the first table.
 fn two_best(summary: &BenchmarkSummary) -> Vec<String> {
     let Some(table) = summary.tables.first() else {
         return Vec::new();
@@ -153,7 +154,7 @@ fn caveat(row: &Row) -> Option<String> {
     (!validity.is_fair()).then(|| validity.name().to_owned())
 }
 
-/// Validity, runs, what they can find, and the controls.
+/// Returns notes on validity, runs, detectable differences, and the controls.
 fn worth(load: &LoadAnalysis<'_>) -> Vec<String> {
     let summary = &load.summary;
     let rows = || summary.tables.iter().flat_map(|table| &table.rows);
@@ -185,7 +186,7 @@ fn worth(load: &LoadAnalysis<'_>) -> Vec<String> {
     worth
 }
 
-/// How fair the best results are: names of verdicts with how many have them.
+/// Says how fair the best results are: names of verdicts with the number of results.
 fn best_results(verdicts: &[(&str, usize)]) -> Option<String> {
     Some(match verdicts {
         [] => return None,
@@ -202,7 +203,7 @@ fn best_results(verdicts: &[(&str, usize)]) -> Option<String> {
     })
 }
 
-/// The cheapest and the dearest of the rows with a number.
+/// Returns the cheapest and the most expensive row with a number.
 fn price(rows: &[Row]) -> Option<[(String, f64); 2]> {
     let priced = rows
         .iter()
@@ -242,7 +243,7 @@ fn of_startup(startup: &StartupAnalysis<'_>) -> Conclusion {
     }
 }
 
-/// Of the first objective; with several, that is the one that the suite names first.
+/// Returns the conclusion for the first objective, which is the one that the suite names first.
 fn of_capacity(capacity: &CapacityAnalysis<'_>) -> Conclusion {
     let summary = &capacity.summary;
     let rows = summary.tables.first().map(|table| table.rows.as_slice());

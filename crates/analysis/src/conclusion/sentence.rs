@@ -11,7 +11,7 @@ use crate::row::Row;
 use crate::startup::StartupSummary;
 use crate::summary::{BenchmarkSummary, RankTable};
 
-/// More names than this are counted.
+/// Maximum number of names listed; more are counted.
 const NAMES_MAX: usize = 3;
 
 /// A part of a sentence.
@@ -19,14 +19,14 @@ const NAMES_MAX: usize = 3;
 pub enum TextSpan {
     /// The label of a contender.
     Name(String),
-    /// A number that the sentence is about.
+    /// A number that the sentence states.
     Number(String),
-    /// Anything else.
+    /// Other text.
     Text(String),
 }
 
 impl TextSpan {
-    /// As plain text.
+    /// Returns the span as plain text.
     #[must_use]
     pub fn text(&self) -> &str {
         match self {
@@ -76,7 +76,8 @@ fn by_requests(summary: &BenchmarkSummary, at: &str) -> Vec<TextSpan> {
     parts
 }
 
-/// Which serves the most, and by how much more than the next one that serves significantly less.
+/// Says which contender serves the most, and by how much more than the next one that serves
+/// significantly less.
 fn peak(table: &RankTable, best: &Row, is_most: bool) -> Vec<TextSpan> {
     let tied = table.rows.iter().skip(1);
     let tied: Vec<&str> = tied
@@ -111,7 +112,7 @@ fn peak(table: &RankTable, best: &Row, is_most: bool) -> Vec<TextSpan> {
     parts
 }
 
-/// Which serve more although something else held them back: the highest with its lead.
+/// Says which contenders serve more although another part limited them: the highest with its lead.
 fn bounded(higher: &[&LowerBound]) -> Vec<TextSpan> {
     let Some((first, rest)) = higher.split_first() else {
         return Vec::new();
@@ -134,7 +135,7 @@ fn bounded(higher: &[&LowerBound]) -> Vec<TextSpan> {
     ]
 }
 
-/// Which takes the least CPU for a request.
+/// Says which contender uses the least CPU per request.
 fn cheapest(table: &RankTable, best: &Row, at: &str) -> Vec<TextSpan> {
     let rows = table.rows.iter().enumerate();
     let priced = rows.filter_map(|(place, row)| Some((place, row, row.cpu_us.as_ref()?)));
@@ -210,7 +211,7 @@ fn also(parts: &mut Vec<TextSpan>, tied: &[&str]) {
     }
 }
 
-/// `41221 requests/s (95 %: 38129–44312)`.
+/// Quotes an estimate: `41221 requests/s (95 %: 38129–44312)`.
 fn quoted(estimate: &Estimate, unit: &str) -> [TextSpan; 2] {
     let interval = match range(estimate) {
         range if range.is_empty() => "one run, no interval".to_owned(),
@@ -224,7 +225,7 @@ fn quoted(estimate: &Estimate, unit: &str) -> [TextSpan; 2] {
     [number, text(format!(" ({interval})"))]
 }
 
-/// `a, b and c`, or `a, b and 4 more`.
+/// Lists names: `a, b and c`, or `a, b and 4 more`.
 fn names(labels: &[&str]) -> Vec<TextSpan> {
     let shown = match labels.len() {
         all if all <= NAMES_MAX => all,
