@@ -249,8 +249,8 @@ fn pair(dearer: &Sampled<'_>, cheaper: &Sampled<'_>) -> SampledPair {
     }
 }
 
-/// The function that grew most. Whatever calls one that grew has grown as much, the program's first
-/// function included, so growth counts by the share that it is of the function's own time.
+/// Returns the function that grew most. Every caller of that function has grown as much, including
+/// the program's entry function, so growth is weighted by its share of the function's own time.
 fn grown(inclusive: Vec<SampledDifference>) -> Option<SampledDifference> {
     let grown = inclusive
         .into_iter()
@@ -259,8 +259,8 @@ fn grown(inclusive: Vec<SampledDifference>) -> Option<SampledDifference> {
     grown.max_by(|a, b| size(a).total_cmp(&size(b)))
 }
 
-/// Whether contenders whose languages are not stated, as those of a duel, are of one: functions
-/// outside of the kernel that both have hold the stated share of the samples of each.
+/// Whether contenders whose languages are not stated, as in a duel, use the same one: the functions
+/// outside the kernel that both have contain the stated share of the samples of each.
 fn share_functions(one: &[NamedSamples], other: &[NamedSamples]) -> bool {
     let holds = |own: &[NamedSamples], of: &[NamedSamples]| {
         let outside = own
@@ -277,7 +277,7 @@ fn share_functions(one: &[NamedSamples], other: &[NamedSamples]) -> bool {
     holds(one, other) && holds(other, one)
 }
 
-/// Returns the significant differences, among all that was seen often enough.
+/// Returns the significant differences, among all functions or layers with enough samples.
 fn differences(
     (dearer, of_dearer): (&Sampled<'_>, &[NamedSamples]),
     (cheaper, of_cheaper): (&Sampled<'_>, &[NamedSamples]),

@@ -1,4 +1,4 @@
-//! Everything that the documents say, computed once from the records.
+//! The content of all documents, computed once from the records.
 
 mod answered;
 pub mod baseline;
@@ -103,29 +103,30 @@ pub struct Analysis<'r> {
     pub title: String,
     /// Warnings that come before any number: mixed suites, too few runs, missing limits.
     pub warnings: Vec<String>,
-    /// One for each benchmark with load and set of conditions.
+    /// Load benchmarks, one entry for each set of conditions.
     pub loads: Vec<LoadAnalysis<'r>>,
-    /// One for each benchmark of cold starts and set of conditions.
+    /// Cold-start benchmarks, one entry for each set of conditions.
     pub startups: Vec<StartupAnalysis<'r>>,
-    /// Contenders as a share of their baselines, one for each set of conditions; empty where no
+    /// Contenders as a share of their baselines, one entry for each set of conditions; empty if no
     /// contender has a baseline.
     pub overheads: Vec<Overhead>,
-    /// One for each benchmark of capacities and set of conditions.
+    /// Capacity benchmarks, one entry for each set of conditions.
     pub capacities: Vec<CapacityAnalysis<'r>>,
-    /// How qualification rounds ended: those that fed this session, then the session's own.
+    /// Outcomes of qualification rounds: those that fed this session, then the session's own.
     pub qualifications: Vec<Qualification>,
-    /// Claims of others and whether they hold; empty when nothing was published.
+    /// Claims of others with their verdicts; empty if nothing was published.
     pub claims: Vec<ClaimRow>,
-    /// Contenders against what they were; `None` without a baseline.
+    /// Heads compared with their bases; `None` without a baseline.
     pub against_base: Option<AgainstBase>,
-    /// That sources of claims had other limits; empty when all had the same.
+    /// Note on sources of claims with other limits; empty if all had the same.
     pub limits_note: String,
     /// The records.
     pub results: &'r Results,
 }
 
 impl<'r> Analysis<'r> {
-    /// How many runs a pilot found necessary, and what they can find; empty where none decided.
+    /// Returns how many runs a pilot found necessary, and what they can find; empty without a
+    /// pilot.
     pub fn runs_decision(&self) -> Vec<String> {
         let decision = self.results.runs_decision.as_ref();
         decision.map(RunsDecision::sentences).unwrap_or_default()

@@ -32,7 +32,7 @@ pub struct LoadAnalysis<'r> {
     pub data: BenchmarkData<'r>,
     /// Checks of each contender.
     pub checks: CheckTable,
-    /// How each contender got warm.
+    /// Warm-up of each contender.
     pub warm_ups: Vec<CaseWarmUp>,
     /// Kinds of requests, one for each contender and step.
     pub requests: Vec<RequestRow>,
@@ -48,11 +48,11 @@ pub struct LoadAnalysis<'r> {
     pub gc: Vec<GcRow>,
     /// Connections to the database.
     pub database: Vec<DatabaseRow>,
-    /// Metrics that contenders count themselves.
+    /// Metrics that contenders export.
     pub own_metrics: OwnMetrics,
     /// Throughput over the values of a parameter.
     pub scalings: Vec<Scaling>,
-    /// All contenders at a step.
+    /// Overviews of all contenders at a step.
     pub overviews: Vec<Overview>,
     /// CPU per request by layers of the stack.
     pub layers: Layers,
@@ -88,7 +88,7 @@ impl<'r> LoadAnalysis<'r> {
     }
 }
 
-/// One for each benchmark with load and set of conditions.
+/// Returns one entry for each load benchmark and set of conditions.
 pub fn loads(results: &Results) -> Vec<LoadAnalysis<'_>> {
     let mut data = benchmark::benchmarks(results);
     data.iter_mut().for_each(turns::keep);

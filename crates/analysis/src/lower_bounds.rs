@@ -1,7 +1,7 @@
-//! Numbers that something else than the contender bounded, against the best fair one. Such a number
-//! is a lower bound of what its contender can do, so one that is significantly higher than a fair
-//! number shows that its contender serves more, and by how much at least. One that is not higher
-//! shows nothing: without the bottleneck it might be.
+//! Numbers limited by another part than the contender, compared with the best fair one. Such a
+//! number is a lower bound of the contender's capability, so if it is significantly higher than a
+//! fair number, its contender serves more, by at least that much. If it is not higher, nothing
+//! follows: without the bottleneck it might be.
 
 use bakeoff_model::validity::FairnessVerdict as Validity;
 use bakeoff_stats::{Better, Comparison, Criteria, Verdict, compare_family};
@@ -10,10 +10,10 @@ use super::comparison::detail;
 use super::row::Row;
 use crate::number::{enumerated, ratio_text};
 
-/// More names than this are counted.
+/// Maximum number of names listed; more are counted.
 const NAMES_MAX: usize = 3;
 
-/// A bounded number against the best fair one.
+/// A bounded number compared with the best fair one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LowerBound {
     /// The contender whose number is a lower bound.
@@ -22,7 +22,7 @@ pub struct LowerBound {
     pub validity: Validity,
     /// The first contender of the fair ranks.
     pub best: String,
-    /// Its throughput against that of the best fair one.
+    /// Ratio of its throughput to that of the best fair one.
     pub comparison: Comparison,
     /// The unit of repetition: `run`, or `set`.
     pub unit: &'static str,
@@ -35,24 +35,24 @@ impl LowerBound {
         self.comparison.verdict == Verdict::Faster
     }
 
-    /// `at least 2.31 times`.
+    /// Returns the ratio as text: `at least 2.31 times`.
     pub fn at_least(&self) -> String {
         format!("at least {} times", ratio_text(self.comparison.ratio.point))
     }
 
-    /// `(95 %: 2.20–2.42, 5 runs)`.
+    /// Returns the interval as text: `(95 %: 2.20–2.42, 5 runs)`.
     pub fn detail(&self) -> String {
         detail(&self.comparison, self.unit)
     }
 
-    /// `b is host-bound, so its number is a lower bound`.
+    /// Returns the reason as text: `b is host-bound, so its number is a lower bound`.
     pub fn because(&self) -> String {
         let (label, validity) = (&self.label, self.validity);
         format!("{label} is {validity}, so its number is a lower bound")
     }
 }
 
-/// Every bounded row against the best fair one, the highest first: one family of comparisons.
+/// Compares every bounded row with the best fair one, the highest first: one family of comparisons.
 pub(super) fn of(best: &Row, bounded: &[&Row]) -> Vec<LowerBound> {
     let higher = Criteria::new(Better::Higher);
     let reference = &best.throughput.sample;

@@ -1,5 +1,5 @@
-//! One metric of a case: its value in every run, the steps that it was read off, and the verdict
-//! on exactly these steps. What tables show, rounds decide by and claims are tested with.
+//! A metric of a case: its value in every run, the steps that it was read from, and the verdict on
+//! exactly these steps. Used by tables, rounds and claims.
 
 use std::collections::BTreeMap;
 
@@ -21,15 +21,15 @@ pub const CONFIDENCE: f64 = 0.95;
 pub struct Metric {
     /// Mean over runs with its interval.
     pub estimate: Estimate,
-    /// Labels of the steps behind it, in order; empty for what is not measured under load.
+    /// Labels of the steps behind the metric, in order; empty for metrics outside load.
     pub steps: Vec<String>,
     /// The worst verdict on these steps in all runs.
     pub validity: Validity,
-    /// The observations behind it.
+    /// The observations behind the metric.
     pub sample: Sample,
 }
 
-/// Which metric.
+/// The metric to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wanted {
     /// Requests per second at this number of connections.
@@ -44,7 +44,7 @@ pub enum Wanted {
     Apdex(u32),
 }
 
-/// Which percentile of response times.
+/// A percentile of response times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Percentile {
     /// The median.
@@ -54,7 +54,7 @@ pub enum Percentile {
 }
 
 impl Percentile {
-    /// Returns the share of response times below it.
+    /// Returns the share of response times below the percentile.
     pub fn share(self) -> f64 {
         match self {
             Self::P50 => 0.5,
@@ -69,7 +69,7 @@ impl Percentile {
         }
     }
 
-    /// Of which requests it says how long they take.
+    /// Returns the requests that the percentile describes, in words.
     pub fn describe(self) -> &'static str {
         match self {
             Self::P50 => "half of the requests",
@@ -90,10 +90,10 @@ pub enum Quantity {
 }
 
 impl Quantity {
-    /// All of them, in the order of tables.
+    /// All quantities, in the order of tables.
     pub const ALL: [Self; 3] = [Self::Throughput, Self::Cpu, Self::Memory];
 
-    /// Returns its name.
+    /// Returns the name of the quantity.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -103,7 +103,7 @@ impl Quantity {
         }
     }
 
-    /// The same with its unit.
+    /// Returns the name with its unit.
     pub fn title(self) -> &'static str {
         match self {
             Self::Throughput => "requests/s",
@@ -112,7 +112,7 @@ impl Quantity {
         }
     }
 
-    /// Its unit.
+    /// Returns the unit.
     #[must_use]
     pub fn unit(self) -> &'static str {
         match self {
@@ -122,7 +122,7 @@ impl Quantity {
         }
     }
 
-    /// Which direction is good.
+    /// Returns the better direction.
     pub fn better(self) -> Better {
         match self {
             Self::Throughput => Better::Higher,
@@ -130,7 +130,7 @@ impl Quantity {
         }
     }
 
-    /// Its value at a step of one run.
+    /// Returns the value at a step of one run.
     pub fn of(self, step: &StepData<'_>) -> Option<f64> {
         match self {
             Self::Throughput => Some(step.throughput()),
@@ -139,15 +139,15 @@ impl Quantity {
         }
     }
 
-    /// Its value at the step of that label in all runs that have it; `None` where the step says
-    /// nothing, because it is invalid or cannot be judged.
+    /// Returns the value at the step with that label in all runs that have it; `None` if the step
+    /// is invalid or cannot be judged.
     pub fn at(self, case: &CaseData<'_>, label: &str) -> Option<Metric> {
         at_label(case, label, |step| self.of(step))
     }
 }
 
-/// A value at the step of that label in all runs that have it; `None` where the step says nothing,
-/// because it is invalid or cannot be judged.
+/// Returns a value at the step with that label in all runs that have it; `None` if the step is
+/// invalid or cannot be judged.
 pub fn at_label(
     case: &CaseData<'_>,
     label: &str,
@@ -156,7 +156,8 @@ pub fn at_label(
     in_runs(case, label, |_, step| value(step))
 }
 
-/// The same of a value that a run has besides its steps.
+/// Returns a value that runs have besides their steps, under the verdict on the step with that
+/// label.
 pub fn in_runs(
     case: &CaseData<'_>,
     label: &str,
@@ -174,7 +175,7 @@ pub fn in_runs(
 }
 
 impl Metric {
-    /// A metric that was read off `steps`, with the process of each value; of a contender that is
+    /// Returns a metric read from `steps`, with the process of each value; for a contender that is
     /// in several groups of a set, their mean. `None` without a value.
     pub fn new<'s, 'r: 's>(
         values: Vec<(Process, f64)>,
@@ -210,12 +211,13 @@ impl Metric {
         })
     }
 
-    /// A metric that does not depend on load, such as the time to start.
+    /// Returns a metric that does not depend on load, such as the start-up time.
     pub fn outside_load(values: Vec<(Process, f64)>) -> Option<Self> {
         Self::new(values, std::iter::empty())
     }
 
-    /// A value of each run, read off some of its steps; runs without the value are left out.
+    /// Returns a value of each run, read from some of its steps; runs without the value are
+    /// skipped.
     pub fn of_runs<'r>(
         runs: &[&RunData<'r>],
         steps: impl Fn(&StepData<'r>) -> bool,
@@ -229,12 +231,12 @@ impl Metric {
         Self::new(values, behind.filter(|step| steps(step)))
     }
 
-    /// The mean over runs.
+    /// Returns the mean over runs.
     pub fn mean(&self) -> f64 {
         self.estimate.point
     }
 
-    /// The steps in words: `at 64`, `over 8 to 1024`; empty outside load.
+    /// Returns the steps in words: `at 64`, `over 8 to 1024`; empty outside load.
     pub fn steps_text(&self) -> String {
         match self.steps.as_slice() {
             [] => String::new(),
@@ -244,12 +246,12 @@ impl Metric {
     }
 }
 
-/// The metric in every completed run; `None` when a run lacks it.
+/// Returns the metric in every completed run; `None` if a run lacks it.
 pub fn read(case: &CaseData<'_>, wanted: Wanted) -> Option<Metric> {
     read_nth(case, wanted, 1)
 }
 
-/// The metric at the n-th measured step with this number of connections, counted from 1.
+/// Returns the metric at the n-th measured step with this number of connections, counted from 1.
 pub fn read_nth(case: &CaseData<'_>, wanted: Wanted, nth: u32) -> Option<Metric> {
     let place = |at| Some((at, nth));
     match wanted {
@@ -275,7 +277,7 @@ pub fn read_nth(case: &CaseData<'_>, wanted: Wanted, nth: u32) -> Option<Metric>
     }
 }
 
-/// A value of the n-th measured step with this number of connections, or of the last one of all.
+/// Returns a value at the n-th measured step with this number of connections, or at the last step.
 fn at_step<'r>(
     case: &CaseData<'r>,
     place: Option<(u32, u32)>,
@@ -298,8 +300,9 @@ fn at_step<'r>(
     Metric::new(values, steps.into_iter())
 }
 
-/// A percentile in the open load of each set with enough requests, ms. `None` where there is none,
-/// and where the load of a set is invalid or cannot be judged: the others would flatter.
+/// Returns a percentile in the open load of each set with enough requests, ms. `None` if there is
+/// none, and if the load of a set is invalid or cannot be judged, because the other sets would
+/// flatter the contender.
 pub fn in_open_load(runs: &[&RunData<'_>], wanted: Percentile) -> Option<Metric> {
     let loaded = runs
         .iter()

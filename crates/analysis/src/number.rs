@@ -1,4 +1,4 @@
-//! Numbers as text for people, beyond those that all crates write alike.
+//! Numbers as text for people, in addition to those that all crates format alike.
 
 pub use bakeoff_base::number::{as_f64, significant, significant_or_dash};
 use bakeoff_stats::Estimate;
@@ -26,11 +26,11 @@ pub fn mib(bytes: u64) -> f64 {
     as_f64(bytes) / MIB
 }
 
-/// From this share on, a spread is a factor: `±126%` would reach below nothing.
+/// Spread from which on it is written as a factor: `±126%` would reach below zero.
 const FACTOR_FROM: f64 = 0.5;
 
-/// Half of the interval as a share of the point, `±2.1%`, or by which factor it reaches to both
-/// sides, `×/÷2.3`; empty without an interval.
+/// Returns half of the interval as a share of the point, `±2.1%`, or the factor by which it extends
+/// to both sides, `×/÷2.3`; empty without an interval.
 pub fn spread(estimate: &Estimate) -> String {
     let (Some(share), Some(ends)) = (estimate.relative_half_width(), estimate.interval) else {
         return String::new();
@@ -45,7 +45,7 @@ pub fn spread(estimate: &Estimate) -> String {
     }
 }
 
-/// `low–high` of the interval; empty without one.
+/// Returns `low–high` of the interval; empty without one.
 pub fn range(estimate: &Estimate) -> String {
     estimate.interval.map_or_else(String::new, |interval| {
         format!(
@@ -56,7 +56,7 @@ pub fn range(estimate: &Estimate) -> String {
     })
 }
 
-/// A ratio near one needs the digits after the point: `1.03`.
+/// Formats a ratio, whose digits after the point matter near one: `1.03`.
 pub fn ratio_text(ratio: f64) -> String {
     if (0.1..10.0).contains(&ratio) {
         format!("{ratio:.2}")
@@ -65,7 +65,7 @@ pub fn ratio_text(ratio: f64) -> String {
     }
 }
 
-/// Returns the change that a ratio is, in percent: `+9.5`, `−9.1`, `+0.0`.
+/// Formats a ratio as a change in percent: `+9.5`, `−9.1`, `+0.0`.
 pub fn change_text(ratio: f64) -> String {
     let percent = format!("{:+.1}", 100.0 * (ratio - 1.0));
     match percent.as_str() {
@@ -74,13 +74,13 @@ pub fn change_text(ratio: f64) -> String {
     }
 }
 
-/// `1 run`, `4 runs`.
+/// Returns a count with its noun: `1 run`, `4 runs`.
 pub fn counted(count: usize, noun: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {noun}{plural}")
 }
 
-/// `a`, `a and b`, `a, b and c`.
+/// Lists the items: `a`, `a and b`, `a, b and c`.
 pub fn enumerated(items: &[String]) -> String {
     match items {
         [] => String::new(),

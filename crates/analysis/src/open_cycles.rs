@@ -1,4 +1,4 @@
-//! The cycles of open load that count: response times of contenders are compared in them.
+//! The valid cycles of open load, in which the response times of contenders are compared.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,15 +9,15 @@ use bakeoff_validity::judged_record;
 use super::benchmark::BenchmarkData;
 use super::groups::{self, SetKey};
 
-/// The cycles of a set, and those of them that were disturbed.
+/// The cycles of a set, and the disturbed ones among them.
 #[derive(Default)]
 struct Cycles {
     all: BTreeSet<u32>,
     disturbed: BTreeSet<u32>,
 }
 
-/// Leaves the cycles out, for all contenders of a set, in which the load generator or the host was
-/// the bottleneck of one. All count if more than half of them are disturbed.
+/// Excludes the cycles, for all contenders of a set, in which the load generator or the host was
+/// the bottleneck for one of them. All count if more than half of them are disturbed.
 pub(super) fn keep(benchmark: &mut BenchmarkData<'_>) {
     let mut sets: BTreeMap<SetKey, Cycles> = BTreeMap::new();
     for run in benchmark.cases.iter().flat_map(|case| &case.runs) {

@@ -1,4 +1,4 @@
-//! Contenders as a share of their baselines: what a layer costs over the bare server below it. The
+//! Contenders as a share of their baselines: the cost of a layer over the bare server below it. The
 //! baseline of a contender is stated in its file and recorded with each of its runs.
 
 use std::collections::BTreeSet;
@@ -23,7 +23,7 @@ pub struct Overhead {
     pub conditions: String,
     /// The backend.
     pub backend: String,
-    /// By benchmark, then step, then contender.
+    /// Shares by benchmark, then step, then contender.
     pub shares: Vec<BaselineShare>,
     /// Contenders without a share, and why.
     pub without: Vec<Without>,
@@ -36,26 +36,26 @@ pub struct BaselineShare {
     pub benchmark: String,
     /// Contender and parameters.
     pub label: String,
-    /// Its baseline with that one's parameters.
+    /// Baseline of the contender, with its parameters.
     pub baseline: String,
     /// The step.
     pub step: StatedStep,
-    /// It is the step that the tables of the benchmark state.
+    /// Whether this is the stated step of the benchmark's tables.
     pub is_stated: bool,
-    /// Charts show this step: it is the first, the stated or the last one.
+    /// Whether charts show this step: it is the first, the stated or the last one.
     pub is_shown: bool,
     /// A ratio for each of [`Quantity::ALL`].
     pub ratios: [Option<Ratio>; 3],
 }
 
-/// A contender's number over its baseline's.
+/// The ratio of a contender's number to its baseline's.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ratio {
-    /// The contender's, mean over runs.
+    /// The contender's number, mean over runs.
     pub contender: f64,
-    /// The baseline's, mean over runs.
+    /// The baseline's number, mean over runs.
     pub baseline: f64,
-    /// The ratio of the geometric means with its 95 % interval, of this comparison alone.
+    /// The ratio of the geometric means with its own 95 % interval.
     pub ratio: Estimate,
     /// The worst verdict on the steps behind both.
     pub validity: Validity,
@@ -66,12 +66,12 @@ pub struct Ratio {
 pub struct Without {
     /// Contenders with their parameters.
     pub labels: Vec<String>,
-    /// Why, to stand behind their names and a colon.
+    /// The reason, to follow the names and a colon.
     pub reason: String,
 }
 
 impl Overhead {
-    /// The benchmarks with a share, in the report's order.
+    /// Returns the benchmarks with a share, in the report's order.
     #[must_use]
     pub fn benchmarks(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
@@ -83,7 +83,8 @@ impl Overhead {
         names
     }
 
-    /// The shares of a benchmark at its stated step, the highest throughput first: what is quoted.
+    /// Returns the shares of a benchmark at its stated step, the highest throughput first, to be
+    /// quoted.
     #[must_use]
     pub fn headline(&self, benchmark: &str) -> Vec<&BaselineShare> {
         let shares = self.shares.iter();
@@ -103,11 +104,11 @@ impl Overhead {
 pub struct Line<'s> {
     /// Contender and parameters.
     pub label: &'s str,
-    /// Its baseline.
+    /// Baseline of the contender.
     pub baseline: &'s str,
     /// The step at which they are compared.
     pub step: &'s StatedStep,
-    /// One for each of [`Overhead::benchmarks`] that has it.
+    /// Shares, one for each of [`Overhead::benchmarks`] that has it.
     pub shares: Vec<Option<&'s BaselineShare>>,
 }
 
@@ -136,13 +137,13 @@ impl Overhead {
                 *cell = Some(share);
             }
         }
-        // Steps stay in the order in which they were first met.
+        // Steps stay in the order in which they first occurred.
         lines.sort_by(|a, b| natural::compare(a.label, b.label));
         lines
     }
 }
 
-/// One for each set of conditions; none where no contender has a baseline.
+/// Returns one entry for each set of conditions; none if no contender has a baseline.
 pub(super) fn overheads(loads: &[LoadAnalysis<'_>]) -> Vec<Overhead> {
     let baselines: BTreeSet<&str> = loads
         .iter()
@@ -177,7 +178,7 @@ fn add(overhead: &mut Overhead, load: &LoadAnalysis<'_>, all: &BTreeSet<&str>) {
     let benchmark = &load.data;
     let mut pairs: Vec<(&CaseData<'_>, &CaseData<'_>)> = Vec::new();
     for case in &benchmark.cases {
-        // What is wrong with a contender is said where it would be ranked.
+        // The contender's own problems are reported where it would be ranked.
         if reason_unranked(load, case).is_some() {
             continue;
         }
@@ -215,7 +216,7 @@ fn leave_out(without: &mut Vec<Without>, label: &str, reason: String) {
     }
 }
 
-/// The case that a case is held against, or why there is none.
+/// Returns the case that a case is compared with, or why there is none.
 fn found<'s, 'r>(
     load: &'s LoadAnalysis<'r>,
     case: &CaseData<'_>,
@@ -249,7 +250,7 @@ fn found<'s, 'r>(
     }
 }
 
-/// Whether no parameter that both have differs.
+/// Whether all parameters that both have are equal.
 fn agree(case: &CaseData<'_>, other: &CaseData<'_>) -> bool {
     let (Some(own), Some(other)) = (begin(case), begin(other)) else {
         return false;

@@ -1,4 +1,4 @@
-//! A benchmark at one of its steps: what each contender did there, all runs together.
+//! Overviews of all contenders at one step of a benchmark, over all runs.
 
 use super::benchmark::{BenchmarkData, CaseData};
 use super::metric::Quantity;
@@ -6,12 +6,12 @@ use super::percentiles::{self, Latency};
 use super::stated_step::{self, StatedStep};
 use super::summary::BenchmarkSummary;
 
-/// A benchmark at one of its steps.
+/// An overview of a benchmark at one of its steps.
 #[derive(Debug)]
 pub struct Overview {
     /// The step.
     pub step: StatedStep,
-    /// By the label of the case; those without a rank or a valid number there are missing.
+    /// Metrics by the label of the case; those without a rank or a valid number there are missing.
     pub cells: Vec<(String, Cell)>,
 }
 
@@ -20,11 +20,11 @@ pub struct Overview {
 pub struct Cell {
     /// Successful requests per second, mean over runs.
     pub throughput: f64,
-    /// Of all runs merged; `None` where nothing succeeded.
+    /// Response times of all runs merged; `None` if nothing succeeded.
     pub latency: Option<Latency>,
 }
 
-/// All measured steps of a benchmark.
+/// Returns overviews of all measured steps of a benchmark.
 pub(super) fn overviews(
     benchmark: &BenchmarkData<'_>,
     summary: &BenchmarkSummary,

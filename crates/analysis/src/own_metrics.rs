@@ -1,5 +1,5 @@
-//! The metrics that contenders count themselves, at the stated step: the growth of counters for
-//! each request, and the values of gauges at the end.
+//! The metrics that contenders export, at the stated step: the growth of counters for each request,
+//! and the values of gauges at the end.
 
 use std::collections::BTreeMap;
 
@@ -14,9 +14,9 @@ use crate::number::{as_f64, counted};
 /// The metrics of all contenders of a benchmark.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct OwnMetrics {
-    /// Of which step, in words.
+    /// The step, in words.
     pub at: String,
-    /// The series by name, of one name contender by contender.
+    /// The series by name, and for each name contender by contender.
     pub rows: Vec<OwnMetricRow>,
     /// The metrics that are missing and why, sentences.
     pub remarks: Vec<String>,
@@ -25,25 +25,25 @@ pub struct OwnMetrics {
 /// A series of a contender.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OwnMetricRow {
-    /// Its name and labels.
+    /// Name and labels of the series.
     pub name: String,
     /// Contender and parameters.
     pub label: String,
-    /// How much a counter grew, divided by the requests that ended; `None` of a gauge.
+    /// Growth of a counter, divided by the requests that ended; `None` for a gauge.
     pub per_request: Option<Metric>,
     /// The value of a gauge after the step.
     pub value: Option<Metric>,
 }
 
 impl OwnMetrics {
-    /// Whether nothing was to be read.
+    /// Whether there was nothing to read.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty() && self.remarks.is_empty()
     }
 }
 
-/// Counters that grew in no contender are left out, and counted.
+/// Returns the metrics. Counters that grew in no contender are omitted, and counted.
 pub fn of(benchmark: &BenchmarkData<'_>, stated: Option<&StatedStep>) -> OwnMetrics {
     let mut remarks: Vec<String> = benchmark.cases.iter().flat_map(remarks_on).collect();
     let Some(stated) = stated else {
@@ -74,7 +74,7 @@ pub fn of(benchmark: &BenchmarkData<'_>, stated: Option<&StatedStep>) -> OwnMetr
     }
 }
 
-/// The series of a contender at a step that any of its runs has.
+/// Returns the series of a contender at a step that any of its runs has.
 fn rows(case: &CaseData<'_>, label: &str) -> Vec<OwnMetricRow> {
     let mut names: BTreeMap<&str, bool> = BTreeMap::new();
     for run in case.completed() {
@@ -102,7 +102,7 @@ fn rows(case: &CaseData<'_>, label: &str) -> Vec<OwnMetricRow> {
         .collect()
 }
 
-/// A value of each run whose metrics could be read.
+/// Returns a value of each run whose metrics could be read.
 fn read(
     case: &CaseData<'_>,
     label: &str,
@@ -119,7 +119,8 @@ fn found<'r>(record: &'r MetricsRecord, name: &str) -> Option<&'r MetricSeries> 
     record.series.iter().find(|one| one.name == name)
 }
 
-/// A counter that a run does not have has not counted yet, unless it was left out.
+/// Returns the growth of a counter per request. A counter missing in a run has not counted yet,
+/// unless it was omitted.
 fn per_request(step: &StepData<'_>, record: &MetricsRecord, name: &str) -> Option<f64> {
     let growth = match found(record, name) {
         Some(series) => series.growth()?,

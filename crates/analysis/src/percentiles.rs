@@ -25,7 +25,7 @@ pub struct Latency {
     pub max_ms: f64,
 }
 
-/// Merges histograms and reads the usual points off; `None` when nothing was recorded.
+/// Merges histograms and reads the usual points; `None` if nothing was recorded.
 pub fn latency<'a>(parts: impl Iterator<Item = &'a Histogram>) -> Option<Latency> {
     Latency::of(&Histogram::sum(parts)?)
 }

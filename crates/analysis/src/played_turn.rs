@@ -1,4 +1,4 @@
-//! One turn of a contender, as records have it.
+//! A turn of a contender, as recorded.
 
 use bakeoff_base::number::as_f64;
 use bakeoff_model::record::IntervalRecord;
@@ -6,20 +6,19 @@ use bakeoff_model::record::IntervalRecord;
 /// A turn of a contender.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PlayedTurn {
-    /// Its block: the turns of all contenders that follow each other.
+    /// The block, which contains one turn of each contender.
     pub block: u64,
     /// Successful requests per second.
     pub requests_per_s: f64,
-    /// CPU time of the contender for each request that came to an end, us. Where it was not read
-    /// turn by turn, as in a cluster, that of the whole slice; `None` where it was not read.
+    /// CPU time of the contender for each request that ended, us. If it was not read turn by turn,
+    /// as in a cluster, that of the whole slice; `None` if it was not read.
     pub cpu_us: Option<f64>,
-    /// Cores' worth of CPU time that the contender used in it; `None` where that was not read turn
-    /// by turn.
+    /// Number of cores that the contender used in the turn; `None` if it was not read turn by turn.
     pub cores: Option<f64>,
 }
 
-/// The turns of a slice that have a successful request; of a carousel of before 2026-11-25 the
-/// slice itself, in its cycle.
+/// Returns the turns of a slice that have a successful request; for a carousel from before
+/// 2026-11-25 the slice itself, in its cycle.
 #[must_use]
 pub fn turns_of(slice: &IntervalRecord) -> Vec<PlayedTurn> {
     if let Some(turn) = slice.turn {

@@ -1,4 +1,4 @@
-//! The share of one part of the work in the CPU of a request, by the cost of that part alone.
+//! The share of one part of the work in the CPU per request, from the cost of that part alone.
 
 use bakeoff_model::load::LoadInterval;
 use bakeoff_model::record::ProbeRecord;
@@ -18,18 +18,18 @@ pub struct ShareRow {
     /// CPU of the part, measured alone, ms.
     pub alone_ms: f64,
     /// CPU of the contender for each successful request of that name in the measured steps, mean
-    /// over runs, ms. Other work, such as other requests, is included.
+    /// over runs, ms. Includes other work, such as other requests.
     pub request_ms: f64,
 }
 
 impl ShareRow {
-    /// The part of the whole, %.
+    /// Returns the share of the part, %.
     pub fn percent(&self) -> f64 {
         self.alone_ms / self.request_ms * 100.0
     }
 }
 
-/// The rows of a benchmark, case by case; nothing where no contender has a probe.
+/// Returns the rows of a benchmark, case by case; none if no contender has a probe.
 pub fn rows(benchmark: &BenchmarkData<'_>) -> Vec<ShareRow> {
     let mut rows: Vec<ShareRow> = Vec::new();
     for case in &benchmark.cases {
@@ -94,7 +94,7 @@ fn row(case: &CaseData<'_>, probe: &ProbeRecord) -> Option<ShareRow> {
     })
 }
 
-/// CPU of a run's measured steps for each successful request of a name, ms.
+/// Returns the CPU of a run's measured steps for each successful request of a name, ms.
 fn cpu_ms_of_request(run: &RunData<'_>, request: &str) -> Option<f64> {
     let cpu_s: Option<f64> = run.measured().map(StepData::cpu_s).sum();
     let slices = run.measured().flat_map(|step| &step.slices);

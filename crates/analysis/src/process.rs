@@ -1,4 +1,4 @@
-//! The processes of a case: which of them a value is of.
+//! The processes of a case, to which values belong.
 
 use std::collections::BTreeMap;
 
@@ -9,12 +9,12 @@ use crate::number::count;
 pub struct Process {
     /// The repetition, in which every case of the session has its turn in shuffled order.
     pub repetition: u32,
-    /// It is the second one.
+    /// Whether it is the second one.
     pub is_twin: bool,
 }
 
-/// One value for each repetition, and one of the second process if the contender had two; of a
-/// contender that is in several groups, the mean over them.
+/// Returns one value for each repetition, and one of the second process if the contender had two;
+/// for a contender that is in several groups, the mean over them.
 pub(crate) fn one_of_each(values: Vec<(Process, f64)>) -> Vec<(u32, f64, Option<f64>)> {
     let mut found: BTreeMap<u32, [Vec<f64>; 2]> = BTreeMap::new();
     for (process, value) in values {

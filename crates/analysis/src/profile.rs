@@ -20,7 +20,7 @@ pub struct Middle {
 }
 
 impl Middle {
-    /// `None` of nothing.
+    /// Returns low, median and high; `None` for an empty list.
     pub fn of(values: Vec<f64>) -> Option<Self> {
         let sample = Sample::new(values)?;
         Some(Self {
@@ -34,19 +34,19 @@ impl Middle {
 /// One step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StepRow {
-    /// Its place among the steps of the benchmark.
+    /// Index of the step in the benchmark.
     pub index: usize,
     /// The step as text.
     pub label: String,
     /// Successful requests per second.
     pub throughput: Middle,
-    /// All runs merged, ms.
+    /// Median response time over all runs merged, ms.
     pub p50_ms: Option<f64>,
-    /// All runs merged, ms.
+    /// 99th percentile of all runs merged, ms.
     pub p99_ms: Option<f64>,
-    /// Median over runs, us.
+    /// CPU per request, median over runs, us.
     pub cpu_us: Option<f64>,
-    /// Highest so far, median over runs, MiB.
+    /// Highest memory so far, median over runs, MiB.
     pub memory_mib: Option<f64>,
     /// Failed requests of all runs.
     pub errors: u64,
@@ -54,7 +54,7 @@ pub struct StepRow {
     pub validity: Validity,
 }
 
-/// One for each step that a completed run of the case has, in order.
+/// Returns one row for each step that a completed run of the case has, in order.
 pub fn steps(benchmark: &BenchmarkData<'_>, case: &CaseData<'_>) -> Vec<StepRow> {
     let labels = benchmark.step_labels.iter().enumerate();
     let rows = labels.filter_map(|(index, label)| {

@@ -1,6 +1,6 @@
-//! Why a request costs one contender more CPU than another: what its CPU time goes into, and what
-//! else it does for a request, by what was recorded at the stated step. It takes no profiler, so it
-//! is known of every contender and runtime.
+//! Why a request costs one contender more CPU than another: how its CPU time is spent, and what
+//! else it does for a request, from the records of the stated step. It needs no profiler, so it is
+//! known for every contender and runtime.
 
 mod sentence;
 
@@ -26,37 +26,37 @@ pub struct Reasons {
     pub dearer: String,
     /// The other one.
     pub cheaper: String,
-    /// One of them is what the other one was.
+    /// Whether one of them is the base of the other.
     pub is_against_base: bool,
-    /// Where: `at 64 connections`.
+    /// The step: `at 64 connections`.
     pub at: String,
     /// The unit of repetition: `set` or `run`.
     pub unit: &'static str,
-    /// CPU per request, µs; of sets, at an even pace of the host.
+    /// CPU per request, µs; for sets, at an even pace of the host.
     pub total: Reason,
     /// The parts of the total, µs, the largest difference first.
     pub parts: Vec<Reason>,
-    /// Other things that happen for a request, the largest relative difference first.
+    /// Other quantities per request, the largest relative difference first.
     pub counts: Vec<Reason>,
-    /// How samples of stacks divide the difference; `None` where none were taken of both.
+    /// The difference as divided by stack samples; `None` unless both were sampled.
     pub sampled: Option<SampledPair>,
 }
 
-/// The amounts of one thing that two contenders take for a request.
+/// The amounts of a quantity that two contenders use per request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reason {
     kind: CostKind,
-    /// Its name in a table, with its unit.
+    /// Name of the quantity in a table, with its unit.
     pub name: &'static str,
-    /// Its name in a sentence.
+    /// Name of the quantity in a sentence.
     words: &'static str,
     /// The smallest difference that is worth a sentence.
     floor: f64,
-    /// The amount of the dearer contender, mean over sets or runs.
+    /// The amount of the more expensive contender, mean over sets or runs.
     pub dearer: f64,
     /// The amount of the cheaper one.
     pub cheaper: f64,
-    /// The dearer minus the cheaper one.
+    /// The difference: the more expensive minus the cheaper one.
     pub difference: Difference,
 }
 
@@ -94,8 +94,8 @@ const TOTAL: RequestCost = RequestCost {
     ..part("CPU, µs", "CPU", |step| step.cpu_us_per_request())
 };
 
-/// The total is their sum: kernel time is that of all threads, and the threads of a collector, a
-/// compiler and a logger count as user time, which they nearly are.
+/// The parts of the CPU, which add up to the total: kernel time is that of all threads, and the
+/// threads of a collector, a compiler and a logger count as user time, which they nearly are.
 const PARTS: [RequestCost; 5] = [
     part("own code, µs", "in its own code", |step| {
         Some(Split::of(step)?.own)
@@ -181,7 +181,7 @@ const fn count(
 struct Split {
     own: f64,
     kernel: f64,
-    /// `None` where threads were not read: then they are in `own`.
+    /// CPU by threads; `None` if threads were not read: then they are in `own`.
     threads: Option<ByThreads>,
 }
 
@@ -213,13 +213,14 @@ impl Split {
     }
 }
 
-/// For each request that came to an end, well or not.
+/// Returns a growth per request that ended, successfully or not.
 fn per_request(step: &StepData<'_>, grew: u64) -> Option<f64> {
     let ended = step.totals.requests + step.totals.failed();
     (ended > 0).then(|| as_f64(grew) / as_f64(ended))
 }
 
-/// Requests that the backend responded to; `None` in turns, where it serves all contenders.
+/// Returns the requests that the backend responded to; `None` in turns, where it serves all
+/// contenders.
 fn backend_requests(step: &StepData<'_>) -> Option<u64> {
     let requests = |sample: &Option<ResourceSample>| sample.as_ref()?.requests;
     if step.is_in_turns() {
@@ -230,14 +231,14 @@ fn backend_requests(step: &StepData<'_>) -> Option<u64> {
     Some(requests(&last.backend_after)?.saturating_sub(before))
 }
 
-/// One thing, with the samples of both contenders.
+/// A quantity, with the samples of both contenders.
 type Samples<'q> = (&'q RequestCost, Sample, Sample);
 
-/// Two rows of a table, whether one is what the other was, and all that both take.
+/// Two rows of a table, whether one is the base of the other, and the quantities of both.
 type Pair<'q> = ([&'q Row; 2], bool, Vec<Samples<'q>>);
 
-/// The first row of a table against each of the others, then each contender against what it was,
-/// at the stated step; nothing about those for which that step says nothing.
+/// Compares the first row of a table with each of the others, then each contender with its base, at
+/// the stated step; skips those for which that step is invalid or unknown.
 pub(super) fn of(
     benchmark: &BenchmarkData<'_>,
     rows: &[Row],
@@ -271,15 +272,15 @@ pub(super) fn of(
     reasons.collect()
 }
 
-/// The chance of any false part, or count, where the totals do not differ significantly: so much
-/// smaller than that of a total.
+/// Factor by which the chance of any false part or count is smaller if the totals do not differ
+/// significantly.
 const STRICTER: f64 = 5.0;
 
-/// Returns the differences of all pairs one after the other. The totals are a family of tests; the
-/// parts, and what is counted, are one each of the pairs whose totals differ significantly, so that
-/// neither hides another. Of the other pairs they are families that are tested more strictly: a
-/// collector that works more is found in a total that hides it, and identical contenders have no
-/// reasons.
+/// Returns the differences of all pairs one after the other. The totals are a family of tests. The
+/// parts, and the counts, are one family each over the pairs whose totals differ significantly, so
+/// that neither hides another. Over the other pairs they are families that are tested more
+/// strictly: this finds a busier collector in a total that hides it, and identical contenders have
+/// no reasons.
 fn differences(pairs: &[Pair<'_>]) -> Vec<Difference> {
     let all = pairs.iter().enumerate();
     let all = all.flat_map(|(pair, (_, _, samples))| samples.iter().map(move |one| (pair, one)));
@@ -303,8 +304,8 @@ fn differences(pairs: &[Pair<'_>]) -> Vec<Difference> {
     found
 }
 
-/// Tests the differences of a family, those that are chosen by the number of their pair and by
-/// their kind, with p-values multiplied by a factor.
+/// Tests the differences of a family, selected by the index of their pair and by their kind, with
+/// p-values multiplied by a factor.
 fn test(
     all: &[(usize, &Samples<'_>)],
     found: &mut [Difference],
@@ -325,7 +326,7 @@ fn test(
     }
 }
 
-/// Whether the first is what the second one was.
+/// Whether the first is the base of the second one.
 fn is_base(one: &CaseData<'_>, other: &CaseData<'_>) -> bool {
     let run = |case: &CaseData<'_>| Some(case.runs.first()?.records.begin.run.clone());
     let (Some(one), Some(other)) = (run(one), run(other)) else {
@@ -334,8 +335,8 @@ fn is_base(one: &CaseData<'_>, other: &CaseData<'_>) -> bool {
     head_name(&one.contender) == Some(&other.contender) && one.parameters == other.parameters
 }
 
-/// The samples of both contenders of everything that both take, the total first. CPU time is at an
-/// even pace: how fast the host was in a set cancels.
+/// Returns the samples of both contenders for every quantity of both, the total first. CPU time is
+/// at an even pace, which cancels the speed of the host in a set.
 fn samples(
     first: &CaseData<'_>,
     second: &CaseData<'_>,

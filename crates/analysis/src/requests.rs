@@ -1,5 +1,5 @@
-//! The response-time block: how each request of a benchmark with several went, and for scenarios
-//! how its times are spread over the bands that people think in, with Apdex and its rating.
+//! The response-time block: results of each request in a benchmark with several, and for scenarios
+//! the distribution of its times over the customary bands, with Apdex and its rating.
 
 use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::RequestInterval;
@@ -10,13 +10,13 @@ use crate::number::as_f64;
 
 const MS: u64 = 1_000_000;
 
-/// Ends of the bands of response times, ms: what Gatling's reports made customary.
+/// Ends of the bands of response times, ms, as in Gatling's reports.
 const BANDS_MS: [u64; 2] = [800, 1_200];
 
 /// Apdex (Apdex Alliance, 2007): up to T a user is satisfied, up to 4 T tolerating.
 const APDEX_T_MS: u64 = 1_500;
 
-/// Ratings of Apdex: below this it is called so.
+/// Ratings of Apdex: each applies below its value.
 const RATINGS: [(f64, &str); 4] = [
     (0.5, "unacceptable"),
     (0.7, "poor"),
@@ -35,29 +35,29 @@ pub struct RequestRow {
     pub block: Block,
 }
 
-/// How one request went, or all of them.
+/// The results of one request, or of all of them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Block {
     /// Name of the request; [`ALL`] for all of them.
     pub request: String,
-    /// Successful ones.
+    /// Number of successful requests.
     pub requests: u64,
     /// Requests that failed.
     pub failures: u64,
-    /// How long the steps took.
+    /// Duration of the steps, s.
     pub seconds: f64,
     /// Successful requests per second.
     pub throughput: f64,
-    /// Of successful requests.
+    /// Response times of successful requests.
     pub times: TimesMs,
-    /// Of failed ones; without any in records of before there was this.
+    /// Times of failed requests; empty in older records.
     pub failed_times: TimesMs,
-    /// Of scenarios in whole runs: turns have no times.
+    /// Bands of scenarios in whole runs: turns have no times.
     pub bands: Option<Bands>,
 }
 
 impl Block {
-    /// Whether it is of all requests.
+    /// Whether the block covers all requests.
     pub fn is_of_all(&self) -> bool {
         self.request == ALL
     }
@@ -68,7 +68,7 @@ impl Block {
     }
 }
 
-/// The times of a block, ms; each `None` where there are none.
+/// The times of a block, ms; each `None` if there are none.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TimesMs {
     /// Shortest.
@@ -84,7 +84,7 @@ pub struct TimesMs {
 }
 
 impl TimesMs {
-    /// Reads them from a histogram.
+    /// Reads the times from a histogram.
     pub fn of(times: &Histogram) -> Self {
         let ms = |ns: Option<u64>| ns.map(|ns| as_f64(ns) / 1e6);
         Self {
@@ -96,14 +96,15 @@ impl TimesMs {
         }
     }
 
-    /// All of a table: min, max, mean, standard deviation, then the percentiles.
+    /// Returns all columns of a table: min, max, mean, standard deviation, then the percentiles.
     pub fn all(&self) -> [Option<f64>; 8] {
         let [p50, p75, p95, p99] = self.percentiles;
         let (mean, deviation) = (self.mean, self.deviation);
         [self.min, self.max, mean, deviation, p50, p75, p95, p99]
     }
 
-    /// Those by which rounds are compared: min, p50, p95, p99, max, mean, standard deviation.
+    /// Returns the columns by which rounds are compared: min, p50, p95, p99, max, mean, standard
+    /// deviation.
     pub fn of_round(&self) -> [Option<f64>; 7] {
         let [p50, _, p95, p99] = self.percentiles;
         let (mean, deviation) = (self.mean, self.deviation);
@@ -114,7 +115,7 @@ impl TimesMs {
 /// The name that stands for all requests.
 const ALL: &str = "all";
 
-/// How response times feel.
+/// The distribution of response times as users experience them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bands {
     /// Successful requests within 800 ms, within 1200 ms, and above.
@@ -135,8 +136,8 @@ struct Sums {
     failed_times: Histogram,
 }
 
-/// The blocks of a benchmark: step by step, as rounds of users are compared, and in each step case
-/// by case. Empty when the benchmark has a single request.
+/// Returns the blocks of a benchmark: step by step, as rounds of users are compared, and in each
+/// step case by case. Empty if the benchmark has a single request.
 pub fn rows(benchmark: &BenchmarkData<'_>) -> Vec<RequestRow> {
     let mut rows = Vec::new();
     for label in &benchmark.step_labels {
@@ -152,7 +153,8 @@ pub fn rows(benchmark: &BenchmarkData<'_>) -> Vec<RequestRow> {
     rows
 }
 
-/// All requests together, then each, over these steps; none when there is only one.
+/// Returns the block of all requests together, then of each, over these steps; none if there is
+/// only one request.
 pub fn blocks(steps: &[&StepData<'_>]) -> Vec<Block> {
     let each = each(steps);
     if each.is_empty() {
@@ -164,7 +166,7 @@ pub fn blocks(steps: &[&StepData<'_>]) -> Vec<Block> {
     all.filter_map(|sums| block(sums, has_bands)).collect()
 }
 
-/// This step of all completed runs, unless it is warm-up.
+/// Returns this step of all completed runs, unless it is warm-up.
 fn measured<'s, 'a>(case: &'s CaseData<'a>, label: &str) -> Vec<&'s StepData<'a>> {
     let steps = case.completed().filter_map(|run| run.step(label));
     steps.filter(|step| !step.warm_up).collect()
@@ -195,7 +197,7 @@ fn all(steps: &[&StepData<'_>]) -> Sums {
     }
 }
 
-/// One for each request, in the order of the benchmark.
+/// Returns the sums of each request, in the order of the benchmark.
 fn each(steps: &[&StepData<'_>]) -> Vec<Sums> {
     let seconds = steps.iter().map(|step| step.totals.open_s()).sum();
     let mut all: Vec<Sums> = Vec::new();
@@ -207,7 +209,7 @@ fn each(steps: &[&StepData<'_>]) -> Vec<Sums> {
             let sums = &mut all[index];
             sums.requests += part.requests;
             sums.failures += part.failures;
-            // The times of turns are those of bursts.
+            // Response times in turns are those of bursts.
             if slice.load.turns.is_empty() {
                 sums.times.merge(&part.times);
                 if let Some(failed_times) = &part.failed_times {
@@ -230,7 +232,7 @@ fn empty(part: &RequestInterval, seconds: f64) -> Sums {
     }
 }
 
-/// `None` when the request was never made.
+/// Returns a block; `None` if the request was never made.
 fn block(sums: Sums, has_bands: bool) -> Option<Block> {
     (sums.requests + sums.failures > 0).then_some(())?;
     Some(Block {
@@ -245,14 +247,14 @@ fn block(sums: Sums, has_bands: bool) -> Option<Block> {
     })
 }
 
-/// Returns the Apdex of a step, over all its requests; `None` in turns, and where none was made.
+/// Returns the Apdex of a step, over all its requests; `None` in turns, and if none was made.
 pub fn apdex(step: &StepData<'_>) -> Option<f64> {
     let sums = all(&[step]);
     let has_times = sums.requests + sums.failures > 0 && !step.is_in_turns();
     has_times.then(|| bands(&sums).apdex)
 }
 
-/// Of requests that were made at least once.
+/// Returns the bands of requests that were made at least once.
 fn bands(all: &Sums) -> Bands {
     let total = as_f64(all.requests + all.failures);
     let up_to = |ms: u64| all.times.count_between(1, ms * MS);

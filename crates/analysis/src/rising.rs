@@ -1,5 +1,6 @@
-//! Which contenders of a set still got faster in a measured step, held against the others: from
-//! when on a set was warm, in hindsight, and the one finding that takes records of several runs.
+//! Contenders of a set that still got faster in a measured step, relative to the others: the time
+//! from which on a set was warm, in hindsight, and the only finding that needs records of several
+//! runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,16 +12,15 @@ use super::benchmark::{BenchmarkData, RunData, StepData};
 use super::groups::{self, SetKey};
 use super::validity;
 
-/// At most this many eighths of the blocks are left out at the start of a step: of fewer than half
-/// of them noise would hide what still rises.
+/// Maximum number of eighths of the blocks that are excluded at the start of a step: with fewer
+/// than half of them left, noise would hide a continuing rise.
 const EIGHTHS_MAX: usize = 4;
 
-/// Requests for each second of CPU time, by block.
+/// Requests per second of CPU time, by block.
 type Efficiency = BTreeMap<u64, f64>;
 
-/// Leaves the blocks out in which a contender still got faster, from the first one on, and judges
-/// the steps once more by the blocks that are left. The blocks of the sets that count must be
-/// known.
+/// Excludes the blocks in which a contender still got faster, from the first one on, and judges the
+/// steps again by the remaining blocks. Requires the valid blocks of the sets.
 pub(super) fn judge(benchmark: &mut BenchmarkData<'_>) {
     let mut sets: BTreeMap<(SetKey, usize), Vec<Member>> = BTreeMap::new();
     for (run, step) in runs_with_steps(benchmark) {
@@ -60,8 +60,8 @@ fn runs_with_steps<'s, 'a>(
 
 /// The step of a contender in its set.
 struct Member<'a> {
-    /// Of one that broke off, or whose number is invalid, nothing: it must not take blocks from the
-    /// others.
+    /// Requests per second of CPU time; empty if the contender failed or its number is invalid,
+    /// because it must not exclude blocks of the others.
     efficiency: Efficiency,
     slices: Vec<&'a LoadInterval>,
 }
@@ -80,8 +80,8 @@ impl<'a> Member<'a> {
     }
 }
 
-/// The first block from which on no contender of a set gets faster: the first one of all, or of an
-/// eighth. `None` if they do to the end.
+/// Returns the first block after which no contender of a set gets faster: the first one of all, or
+/// of an eighth. `None` if they do to the end.
 fn flat_from(set: &[Member<'_>]) -> Option<u64> {
     let blocks: Vec<u64> = common(set).into_iter().collect();
     let Some(begin) = blocks.first().copied() else {
@@ -93,8 +93,7 @@ fn flat_from(set: &[Member<'_>]) -> Option<u64> {
     }
     let is_flat = |eighths: &usize| {
         let first = blocks[blocks.len() * eighths / 8];
-        // Half of what is left of a growth that goes on as it was: of fewer blocks the noise hides
-        // more.
+        // Half of the remaining growth if it continued: with fewer blocks the noise hides more.
         let left = length_as_f64(8 - eighths) / 16.0;
         rose.iter().enumerate().all(|(own, rose)| {
             let most = rose.map(|rose| (left * rose.growth().ln_1p()).exp_m1());
@@ -106,7 +105,8 @@ fn flat_from(set: &[Member<'_>]) -> Option<u64> {
     Some(blocks[blocks.len() * found / 8])
 }
 
-/// That of the turns that count; empty where CPU time was not read turn by turn.
+/// Returns the requests per second of CPU time in the turns that count; empty if it was not read
+/// turn by turn.
 fn efficiency(step: &StepData<'_>) -> Efficiency {
     let turns = step.kept.iter();
     turns
@@ -114,7 +114,7 @@ fn efficiency(step: &StepData<'_>) -> Efficiency {
         .collect()
 }
 
-/// The blocks that all contenders of a set have.
+/// Returns the blocks that all contenders of a set have.
 fn common(set: &[Member<'_>]) -> BTreeSet<u64> {
     let played = set.iter().map(|one| &one.efficiency);
     let played = played.filter(|one| !one.is_empty());
@@ -122,7 +122,7 @@ fn common(set: &[Member<'_>]) -> BTreeSet<u64> {
     blocks.reduce(|all, next| &all & &next).unwrap_or_default()
 }
 
-/// How a contender of a set got faster from this block on.
+/// Returns how a contender of a set got faster from this block on.
 fn rise(set: &[Member<'_>], own: usize, first: u64) -> Option<RiseInTurns> {
     let slices = &set.get(own)?.slices;
     let (own, others) = from(set, own, first)?;
@@ -130,7 +130,7 @@ fn rise(set: &[Member<'_>], own: usize, first: u64) -> Option<RiseInTurns> {
     RiseInTurns::of(&own, &others, slices)
 }
 
-/// By how much, in any case; nothing if that is not known.
+/// Returns the growth, significant or not; zero if it is not known.
 fn growth(set: &[Member<'_>], own: usize, first: u64) -> f64 {
     let grown = from(set, own, first).and_then(|(own, others)| {
         let others: Vec<&[f64]> = others.iter().map(Vec::as_slice).collect();
@@ -139,8 +139,8 @@ fn growth(set: &[Member<'_>], own: usize, first: u64) -> f64 {
     grown.unwrap_or_default()
 }
 
-/// The values of a contender, and of each other one, from this block on; `None` of one that has no
-/// say.
+/// Returns the values of a contender, and of each other one, from this block on; `None` for one
+/// without values.
 fn from(set: &[Member<'_>], own: usize, first: u64) -> Option<(Vec<f64>, Vec<Vec<f64>>)> {
     let common = common(set);
     let of_blocks = |one: &Member<'_>| -> Vec<f64> {

@@ -1,4 +1,4 @@
-//! The metrics of one contender, as a line of a table.
+//! The metrics of one contender, as a row of a table.
 
 use std::collections::BTreeSet;
 
@@ -16,44 +16,44 @@ use super::validity;
 /// The metrics of one contender.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    /// One more than how many are faster; `None` when not ranked.
+    /// One more than the number of faster contenders; `None` if not ranked.
     pub rank: Option<usize>,
-    /// Whether and how it shares its rank.
+    /// Whether and how the contender shares its rank.
     pub tie: Tie,
     /// Contender and parameters.
     pub label: String,
-    /// Caveat of the contender.
+    /// Caveat about the contender.
     pub note: Option<String>,
-    /// Successful requests per second at the best step: of fewer than four runs that of all, else
-    /// for each run that of the others. Its validity is what the row is ranked by.
+    /// Successful requests per second at the best step: with fewer than four runs that of all, else
+    /// for each run that of the others. Its validity determines the table of the row.
     pub throughput: Metric,
     /// Label of the step that is best in all runs: its connections or its rate.
     pub step: String,
-    /// 50th percentile at the stated step, ms, all runs merged; in turns that of [`Row::open`].
+    /// 50th percentile at the stated step, ms, all runs merged; in turns from [`Row::open`].
     pub p50_ms: Option<f64>,
-    /// 99th percentile at the stated step, ms, all runs merged; in turns that of [`Row::open`].
+    /// 99th percentile at the stated step, ms, all runs merged; in turns from [`Row::open`].
     pub p99_ms: Option<f64>,
     /// Response times in open load at one rate for all; `None` without turns.
     pub open: Option<OpenTimes>,
     /// CPU per request at the stated step, us.
     pub cpu_us: Option<Metric>,
-    /// That of the kernel, of all threads.
+    /// CPU per request in the kernel, of all threads, us.
     pub kernel_us: Option<Metric>,
-    /// That outside of the kernel.
+    /// CPU per request outside the kernel, us.
     pub user_us: Option<Metric>,
     /// Highest memory from the start to the end of the stated step, MiB.
     pub memory_mib: Option<Metric>,
-    /// The worst verdict on the stated step, which voids these four when it is invalid or unknown.
+    /// The worst verdict on the stated step, which voids these four if it is invalid or unknown.
     pub stated: Validity,
     /// CPU per request over all measured steps, us: for claims, in no table.
     pub cpu_us_measured: Option<Metric>,
-    /// CPU per request over the whole life, start-up and warm-up included, us.
+    /// CPU per request over the whole life, including start-up and warm-up, us.
     pub cpu_us_whole: Option<Metric>,
-    /// From the program's start to the first valid response, s.
+    /// Time from the program's start to the first valid response, s.
     pub startup_s: Option<Metric>,
     /// Failed requests over all measured steps of all runs, and in their open load.
     pub errors: u64,
-    /// The same as a share of all requests.
+    /// Failed requests as a share of all requests.
     pub error_share: f64,
     /// Functional checks.
     pub checks: CheckCount,
@@ -63,9 +63,9 @@ pub struct Row {
     pub runs: usize,
     /// Runs that were started.
     pub runs_begun: usize,
-    /// Throughput against the best of the table; `None` for the best itself.
+    /// Throughput compared with the best of the table; `None` for the best itself.
     pub against_best: Option<Comparison>,
-    /// CPU per request against the best of the table.
+    /// CPU per request compared with the best of the table.
     pub cpu_against_best: Option<Comparison>,
 }
 
@@ -76,7 +76,7 @@ impl Row {
         &self.throughput.validity
     }
 
-    /// Whether the percentiles are fair numbers: the worst verdict on what they are read off.
+    /// Whether the percentiles are fair numbers: the worst verdict on the load that they come from.
     #[must_use]
     pub fn times_validity(&self) -> &Validity {
         let open = self.open.as_ref();
@@ -93,7 +93,8 @@ impl Row {
     }
 }
 
-/// The metrics of the case of that index; `None` without a completed run with a measured step.
+/// Returns the metrics of the case with that index; `None` without a completed run with a measured
+/// step.
 pub fn row(
     benchmark: &BenchmarkData<'_>,
     checks: &CheckTable,
@@ -143,7 +144,7 @@ pub fn row(
     })
 }
 
-/// Throughput of completed runs at the best step, as tables have it, and that step's label.
+/// Returns the throughput of completed runs at the best step, as in tables, and that step's label.
 pub fn peak_throughput(
     benchmark: &BenchmarkData<'_>,
     runs: &[&RunData<'_>],
@@ -161,8 +162,8 @@ pub fn note(case: &CaseData<'_>) -> Option<String> {
     runs.find_map(|run| run.records.begin.note.clone())
 }
 
-/// From this number of runs on the others choose the step at which a run is read. Of fewer, what is
-/// left over would choose by chance.
+/// Minimum number of runs for the others to choose the step at which a run is read. With fewer, the
+/// remaining ones would choose by chance.
 const RUNS_TO_CHOOSE_APART: usize = 4;
 
 /// The best step: its label, and the step at which each run is read.
@@ -171,11 +172,11 @@ struct Peak<'s, 'a> {
     steps: Vec<&'s StepData<'a>>,
 }
 
-/// The step with the highest mean throughput over runs. From four runs on each run is read at the
-/// step that is best in the *other* runs, so that no run chooses the step by its own luck: the
-/// highest of several noisy means is above the truth, most so for the noisiest contender. It is
-/// cross-validation by leaving one out (Stone, Journal of the Royal Statistical Society B 1974).
-/// A step that is invalid or that cannot be judged is not a candidate unless there is no other.
+/// Returns the step with the highest mean throughput over runs. From four runs on each run is read
+/// at the step that is best in the *other* runs, so that no run chooses the step by its own luck:
+/// the highest of several noisy means is above the truth, most so for the noisiest contender. This
+/// is leave-one-out cross-validation (Stone, Journal of the Royal Statistical Society B 1974). A
+/// step that is invalid or cannot be judged is not a candidate unless there is no other.
 fn peak<'s, 'a>(benchmark: &BenchmarkData<'_>, runs: &[&'s RunData<'a>]) -> Option<Peak<'s, 'a>> {
     let labels = benchmark.step_labels.iter();
     let candidates = labels.filter_map(|label| {

@@ -1,6 +1,6 @@
-//! In what two contenders differ by samples of their stacks: the types, without how they are found.
+//! Differences between two contenders by their stack samples: the types, without the computation.
 
-/// In what two contenders differ.
+/// The differences between two contenders.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SampledPair {
     /// The contender that uses more CPU for a request.
@@ -12,27 +12,27 @@ pub struct SampledPair {
     /// Functions that differ significantly, the largest difference first; `None` for contenders in
     /// different languages, which have none in common.
     pub functions: Option<Vec<SampledDifference>>,
-    /// The function that grew most with all that it calls; `None` where none grew significantly,
-    /// and of contenders in different languages.
+    /// The function that grew most, including its callees; `None` if none grew significantly, and
+    /// for contenders in different languages.
     pub grown: Option<SampledDifference>,
 }
 
-/// The CPU of two contenders for a request in one layer or function.
+/// The CPU per request of two contenders in one layer or function.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SampledDifference {
     /// The layer or function.
     pub name: String,
-    /// CPU of the dearer contender, us.
+    /// CPU of the more expensive contender, us.
     pub dearer_us: f64,
     /// CPU of the cheaper one, us.
     pub cheaper_us: f64,
-    /// Half of the 95 % interval of the difference, us: by the numbers of samples, and by how much
-    /// CPU per request varied over the measured processes; in sets, their ratio.
+    /// Half of the 95 % interval of the difference, us: due to the numbers of samples, and to the
+    /// variation of CPU per request over the measured processes; in sets, of their ratio.
     pub half_us: f64,
 }
 
 impl SampledDifference {
-    /// The dearer minus the cheaper one, us.
+    /// Returns the more expensive minus the cheaper one, us.
     pub fn difference_us(&self) -> f64 {
         self.dearer_us - self.cheaper_us
     }

@@ -1,11 +1,11 @@
-//! Factors that make numbers of different groups of a set comparable; 1 where a set is one.
+//! Factors that make numbers of different groups of a set comparable; 1 if a set has one group.
 
-/// The factors of numbers of a step: 1 where all contenders were alive concurrently.
+/// The factors for the numbers of a step: 1 if all contenders were alive concurrently.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scale {
-    /// Requests per second.
+    /// Factor for requests per second.
     pub rate: f64,
-    /// CPU per request; `None` where that of the common contender is not known.
+    /// Factor for CPU per request; `None` if that of the common contender is not known.
     pub cpu: Option<f64>,
 }
 
@@ -18,12 +18,12 @@ impl Default for Scale {
     }
 }
 
-/// The same for CPU per request over several steps.
+/// The factors for CPU per request over several steps.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CpuScales {
-    /// Over the measured steps.
+    /// Factor over the measured steps.
     pub measured: Option<f64>,
-    /// Over the whole life.
+    /// Factor over the whole life.
     pub whole: Option<f64>,
 }
 

@@ -1,5 +1,5 @@
-//! A parameter with numbers as an axis: how throughput, CPU per request and memory go with the
-//! number of routes, of workers, or of whatever else a matrix counts.
+//! A parameter with numbers as an axis: how throughput, CPU per request and memory depend on the
+//! number of routes, of workers, or on another number in a matrix.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,13 +15,14 @@ use super::summary::BenchmarkSummary;
 pub struct Scaling {
     /// The parameter.
     pub parameter: String,
-    /// Its values as they are written, the smallest first.
+    /// Values of the parameter as written, the smallest first.
     pub values: Vec<String>,
     /// The steps that are shown, in order.
     pub steps: Vec<StatedStep>,
-    /// Which of them is the one that tables state.
+    /// Index of the step that tables state.
     pub stated: Option<usize>,
-    /// One for each contender and combination of its other parameters that has enough values.
+    /// Lines, one for each contender and combination of its other parameters that has enough
+    /// values.
     pub lines: Vec<Line>,
 }
 
@@ -30,12 +31,12 @@ pub struct Scaling {
 pub struct Line {
     /// Contender and its other parameters.
     pub label: String,
-    /// Its cases, by the value of the parameter, ascending.
+    /// Cases of the line, by the value of the parameter, ascending.
     pub places: Vec<ScalingPoint>,
 }
 
 impl Line {
-    /// The metric at a value, a step and a quantity, by their indices.
+    /// Returns the metric at a value, a step and a quantity, by their indices.
     pub fn metric(&self, value: usize, step: usize, quantity: usize) -> Option<&Metric> {
         let place = self.places.iter().find(|place| place.value == value)?;
         place.metrics.get(step)?.get(quantity)?.as_ref()
@@ -47,15 +48,15 @@ impl Line {
 pub struct ScalingPoint {
     /// Index in [`Scaling::values`].
     pub value: usize,
-    /// The same as a number.
+    /// The value as a number.
     pub number: f64,
     /// Index of the case in its benchmark.
     pub case: usize,
-    /// For each step that is shown, a metric for each of [`Quantity::ALL`].
+    /// Metrics of [`Quantity::ALL`] for each step that is shown.
     pub metrics: Vec<[Option<Metric>; 3]>,
 }
 
-/// One for each parameter of which a contender has three values or more, and all are numbers.
+/// Returns one entry for each numeric parameter of which a contender has at least three values.
 pub(super) fn scalings(benchmark: &BenchmarkData<'_>, summary: &BenchmarkSummary) -> Vec<Scaling> {
     let names: BTreeSet<&String> = benchmark
         .cases
@@ -110,7 +111,7 @@ fn scaling(
     })
 }
 
-/// Fewer values than this make no axis; tables show them anyway.
+/// Minimum number of values for an axis; tables show fewer, too.
 const VALUES_MIN: usize = 3;
 
 /// A case with its value of the parameter.
@@ -120,8 +121,8 @@ struct Value<'s> {
     case: usize,
 }
 
-/// The cases that are ranked, by contender and other parameters, in their order. `None` where a
-/// value is not a number.
+/// Returns the ranked cases, by contender and other parameters, in their order. `None` if a value
+/// is not a number.
 fn groups<'s>(
     benchmark: &'s BenchmarkData<'_>,
     summary: &BenchmarkSummary,
@@ -158,7 +159,7 @@ fn parameters<'s>(case: &'s CaseData<'_>) -> &'s BTreeMap<String, String> {
     run.map_or(&NONE, |run| &run.parameters)
 }
 
-/// The label of a case without one of its parameters.
+/// Returns the label of a case without one of its parameters.
 fn without(case: &CaseData<'_>, parameter: &str) -> String {
     let mut others = parameters(case).clone();
     others.remove(parameter);

@@ -9,7 +9,7 @@ use super::sittings;
 /// The parts of its session that a step needs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SessionData {
-    /// How sets were looked at, where these looks decided how many there are.
+    /// How sets were looked at, if these looks decided their number.
     pub(crate) looks: Option<Budget>,
     /// Index of the run's sitting.
     pub(crate) sitting: u32,

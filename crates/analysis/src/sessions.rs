@@ -1,4 +1,4 @@
-//! One session against another: the same cases then and now, or here and there.
+//! Comparison of two sessions: the same cases at different times or places.
 
 use std::collections::BTreeSet;
 
@@ -22,17 +22,17 @@ pub struct Compared {
     pub metric: &'static str,
     /// Mean over the runs of the first session.
     pub first: f64,
-    /// The same of the second.
+    /// Mean over the runs of the second session.
     pub second: f64,
-    /// The second against the first.
+    /// The second compared with the first.
     pub comparison: Comparison,
-    /// Both numbers are valid, and no control voids them.
+    /// Whether both numbers are valid, and no control voids them.
     pub counts: bool,
-    /// The reason why one of the numbers is not fair; empty when both are.
+    /// The reason why one of the numbers is not fair; empty if both are.
     pub caveat: String,
 }
 
-/// Returns the reasons why two sessions are incomparable, a line each; empty when there are none.
+/// Returns the reasons why two sessions are incomparable, a line each; empty if there are none.
 #[must_use]
 pub fn incompatible(first: &Results, second: &Results) -> Vec<String> {
     type Fact = (&'static str, fn(&RunRecords) -> String);
@@ -64,8 +64,8 @@ pub fn incompatible(first: &Results, second: &Results) -> Vec<String> {
     found
 }
 
-/// Peak throughput, and CPU per request where both state it at the same step, of every case that
-/// both sessions have, in the order of the first.
+/// Returns peak throughput, and CPU per request if both state it at the same step, for every case
+/// that both sessions have, in the order of the first.
 #[must_use]
 pub fn compared(first: &Analysis<'_>, second: &Analysis<'_>) -> Vec<Compared> {
     let mut all = Vec::new();
@@ -101,7 +101,7 @@ fn compared_rows(benchmark: &str, first: &Row, second: &Row) -> Vec<Compared> {
         metric,
         first: a.estimate.point,
         second: b.estimate.point,
-        // Repetitions of two sessions have nothing in common.
+        // Repetitions of two sessions are unrelated.
         comparison: compare(
             &b.sample.without_blocks(),
             &a.sample,

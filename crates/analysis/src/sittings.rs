@@ -1,5 +1,5 @@
-//! Sittings: parts of a session, each measured at once. What is measured in another sitting meets
-//! the host at another hour, or another host.
+//! Sittings: parts of a session, each measured at a different time. Another sitting meets the host
+//! at another hour, or another host.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,24 +9,25 @@ use bakeoff_stats::{Components, are_apart};
 /// The sets of a sitting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SittingSets {
-    /// When it started, RFC 3339 in UTC; empty in records that do not say.
+    /// Start time, RFC 3339 in UTC; empty in records without it.
     pub began: String,
-    /// The repetitions of its sets, in order.
+    /// Repetitions of the sets, in order.
     pub sets: Vec<u32>,
 }
 
-/// How much sittings differ in the ratio of two contenders.
+/// The difference between sittings in the ratio of two contenders.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BetweenSittings {
-    /// Of the variance of sets, the share that is between sittings.
+    /// Share of the variance of sets that is between sittings.
     pub share: f64,
-    /// They differ by more than their sets explain: the interval is that of the means of sittings.
+    /// Whether they differ by more than their sets explain: the interval is then over the means of
+    /// sittings.
     pub differ: bool,
 }
 
 impl BetweenSittings {
-    /// From the logarithm of the ratio in each set, with its sitting; `None` of one sitting, and
-    /// where each has one set.
+    /// Computes the difference from the logarithm of the ratio in each set, with its sitting;
+    /// `None` for one sitting, and if each has one set.
     pub fn of(logs: &[(u32, f64)]) -> Option<Self> {
         let mut sittings: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
         for (sitting, log) in logs {
@@ -42,14 +43,14 @@ impl BetweenSittings {
     }
 }
 
-/// When each sitting started, the first one first.
+/// Returns the start time of each sitting, the first one first.
 pub fn of_results(results: &Results) -> Vec<&str> {
     let began = results.runs.iter().map(|run| began(&run.begin));
     let began: BTreeSet<&str> = began.collect();
     began.into_iter().collect()
 }
 
-/// The index of a run's sitting among all.
+/// Returns the index of a run's sitting.
 pub fn index(all: &[&str], begin: &Begin) -> u32 {
     let place = all.iter().position(|one| *one == began(begin));
     place
@@ -57,7 +58,7 @@ pub fn index(all: &[&str], begin: &Begin) -> u32 {
         .unwrap_or_default()
 }
 
-/// The sets of each sitting by repetition; empty where all are of one.
+/// Returns the sets of each sitting by repetition; empty if there is one sitting.
 pub fn sets(began: &BTreeMap<u32, &str>) -> Vec<SittingSets> {
     let mut sittings: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
     for (repetition, began) in began {
@@ -74,13 +75,13 @@ pub fn sets(began: &BTreeMap<u32, &str>) -> Vec<SittingSets> {
     }
 }
 
-/// When the sitting of a run started; empty in records that do not say.
+/// Returns the start time of a run's sitting; empty in records without it.
 pub fn began(begin: &Begin) -> &str {
     begin.sitting.as_deref().unwrap_or_default()
 }
 
-/// How many pairs have sittings that differ, and the range of the shares of variance; `None`
-/// without a pair.
+/// Returns the number of pairs with sittings that differ, and the range of the shares of variance;
+/// `None` without a pair.
 pub fn summary(pairs: impl Iterator<Item = BetweenSittings>) -> Option<(usize, f64, f64)> {
     let pairs: Vec<BetweenSittings> = pairs.collect();
     let shares = || pairs.iter().map(|pair| pair.share);

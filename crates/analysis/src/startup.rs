@@ -1,6 +1,6 @@
-//! Cold starts: how long each contender takes from nothing to its first valid response, as a
-//! distribution over fresh instances, and what that costs. The start-up of loaded runs is not
-//! here: it is a column of their table.
+//! Cold starts: the distribution of each contender's time from its start to its first valid
+//! response over fresh instances, and the cost. The start-up of loaded runs is not included: it is
+//! a column of their table.
 
 use bakeoff_model::nodes::PodStart;
 use bakeoff_model::record::{Results, Startup};
@@ -13,7 +13,7 @@ use super::metric::CONFIDENCE;
 use super::row;
 use crate::number::{mib, milliseconds, ratio_text, seconds};
 
-/// One benchmark of cold starts.
+/// A cold-start benchmark.
 #[derive(Debug)]
 pub struct StartupAnalysis<'r> {
     /// Contenders by start-up time, and those that do not start with the reason.
@@ -22,7 +22,7 @@ pub struct StartupAnalysis<'r> {
     pub data: BenchmarkData<'r>,
 }
 
-/// One for each benchmark of cold starts and set of conditions.
+/// Returns one entry for each cold-start benchmark and set of conditions.
 pub fn startups(results: &Results) -> Vec<StartupAnalysis<'_>> {
     let data = benchmark::startups(results).into_iter();
     let analyse = |data| StartupAnalysis {
@@ -32,7 +32,7 @@ pub fn startups(results: &Results) -> Vec<StartupAnalysis<'_>> {
     data.map(analyse).collect()
 }
 
-/// The ranks of one benchmark of cold starts.
+/// The ranks of a cold-start benchmark.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StartupSummary {
     /// The benchmark.
@@ -41,7 +41,7 @@ pub struct StartupSummary {
     pub conditions: String,
     /// The contenders that started at least once, fastest mean first.
     pub rows: Vec<StartRow>,
-    /// The fastest against each of the others, as sentences.
+    /// Comparisons of the fastest with each of the others, as sentences.
     pub conclusions: Vec<Conclusion>,
     /// Contenders that never responded.
     pub unranked: Vec<Unranked>,
@@ -52,17 +52,17 @@ pub struct StartupSummary {
 /// The starts of one contender.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StartRow {
-    /// One more than how many are faster.
+    /// One more than the number of faster contenders.
     pub rank: Option<usize>,
-    /// Whether and how it shares its rank.
+    /// Whether and how the contender shares its rank.
     pub tie: Tie,
     /// Contender and parameters.
     pub label: String,
-    /// Caveat of the contender.
+    /// Caveat about the contender.
     pub note: Option<String>,
-    /// From the program's start to the first valid response, mean over starts, s.
+    /// Time from the program's start to the first valid response, mean over starts, s.
     pub startup_s: Estimate,
-    /// Shortest, half, nine in ten, and longest of the same, s.
+    /// Shortest, median, 90th percentile and longest start-up time, s.
     pub spread_s: [f64; 4],
     /// Mean length of each phase, ms.
     pub phases: Phases,
@@ -70,31 +70,31 @@ pub struct StartRow {
     pub cpu_s: Option<Estimate>,
     /// Highest memory until the first response, mean over starts, MiB.
     pub memory_mib: Option<f64>,
-    /// Size of the image, or of the artifact where there is none, MiB.
+    /// Size of the image, or of the artifact if there is no image, MiB.
     pub image_mib: Option<f64>,
     /// Starts that responded.
     pub starts: usize,
     /// Starts that were started.
     pub starts_begun: usize,
-    /// Against the fastest; `None` for the fastest itself.
+    /// Comparison with the fastest; `None` for the fastest itself.
     pub against_best: Option<Comparison>,
     /// The start of each run, s.
     pub sample: Sample,
 }
 
-/// The parts of a start, ms; together they are the time from the request to the response.
+/// The parts of a start, ms; they add up to the time from the request to the response.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Phases {
-    /// Until the process or container exists.
+    /// Time until the process or container exists.
     pub create_ms: f64,
-    /// From there until the contender's own program starts.
+    /// Time from then until the contender's own program starts.
     pub exec_ms: f64,
-    /// From there until it accepts a connection.
+    /// Time from then until it accepts a connection.
     pub listen_ms: f64,
-    /// From there until the first valid response.
+    /// Time from then until the first valid response.
     pub respond_ms: f64,
-    /// Of a Pod, within what comes before its program: until it had a node, and how long that
-    /// pulled its image.
+    /// For a Pod, within the time before its program starts: time until it had a node, and time to
+    /// pull its image.
     pub pod_ms: Option<(f64, f64)>,
 }
 
@@ -185,8 +185,8 @@ fn of_pod(start: &Startup) -> PodStart {
     start.pod.clone().unwrap_or_default()
 }
 
-/// Fastest mean first, with ranks and what the fastest is compared with. All pairs of the table are
-/// one family.
+/// Sorts the fastest mean first, with ranks and comparisons with the fastest. All pairs of the
+/// table are one family.
 fn ordered(rows: Vec<StartRow>) -> Vec<StartRow> {
     let criteria = Criteria::new(Better::Lower);
     let samples: Vec<&Sample> = rows.iter().map(|row| &row.sample).collect();

@@ -1,6 +1,6 @@
-//! The one step at which a table says what every contender takes: latencies, CPU per request and
-//! memory. At each one's own best step they would be at different loads, and over all steps a
-//! mixture weighted by each one's own throughput: neither can be compared.
+//! The one step at which a table shows every contender's latencies, CPU per request and memory. At
+//! each contender's own best step these would be at different loads, and over all steps a mixture
+//! weighted by each one's own throughput: neither can be compared.
 
 use bakeoff_model::load::Pace;
 use bakeoff_model::step::{self, Step};
@@ -16,14 +16,14 @@ use crate::percentiles;
 /// A step of a benchmark, the same for all its contenders.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StatedStep {
-    /// Its label: connections, users or a rate.
+    /// Label of the step: connections, users or a rate.
     pub label: String,
     /// Connections of closed load; `None` with users or a rate.
     pub connections: Option<u32>,
 }
 
 impl StatedStep {
-    /// `at 64 connections`, `at 2000/s`.
+    /// Returns the step in words: `at 64 connections`, `at 2000/s`.
     #[must_use]
     pub fn describe(&self) -> String {
         match self.connections {
@@ -42,9 +42,9 @@ pub struct AtStated {
     pub p99_ms: Option<f64>,
     /// CPU per request, us.
     pub cpu_us: Option<Metric>,
-    /// That of the kernel.
+    /// CPU per request in the kernel, us.
     pub kernel_us: Option<Metric>,
-    /// That outside of the kernel.
+    /// CPU per request outside the kernel, us.
     pub user_us: Option<Metric>,
     /// Highest memory, MiB.
     pub memory_mib: Option<Metric>,
@@ -52,8 +52,8 @@ pub struct AtStated {
     pub validity: Validity,
 }
 
-/// Of the measured steps that all completed runs have, the one that [`bakeoff_model::step::stated`]
-/// names.
+/// Returns the step that [`bakeoff_model::step::stated`] selects among the measured steps of all
+/// completed runs.
 pub fn stated(benchmark: &BenchmarkData<'_>) -> Option<StatedStep> {
     let runs = || benchmark.cases.iter().flat_map(|case| case.completed());
     let in_all = |step: &&StepData<'_>| {
@@ -77,7 +77,7 @@ fn named(run: &RunData<'_>, step: &StepData<'_>) -> StatedStep {
     }
 }
 
-/// All measured steps of a benchmark, in order.
+/// Returns all measured steps of a benchmark, in order.
 pub fn measured(benchmark: &BenchmarkData<'_>) -> Vec<StatedStep> {
     let runs = || benchmark.cases.iter().flat_map(|case| case.completed());
     let find = |label: &String| {
@@ -89,15 +89,16 @@ pub fn measured(benchmark: &BenchmarkData<'_>) -> Vec<StatedStep> {
     benchmark.step_labels.iter().filter_map(find).collect()
 }
 
-/// The steps that charts show of all that were measured: the first, the stated one and the last.
+/// Returns the steps that charts show, of all that were measured: the first, the stated one and the
+/// last.
 pub fn shown(steps: &[StatedStep], stated: Option<&StatedStep>) -> Vec<StatedStep> {
     let ends = [steps.first(), steps.last()];
     let is_shown = |step: &&StatedStep| stated == Some(*step) || ends.contains(&Some(*step));
     steps.iter().filter(is_shown).cloned().collect()
 }
 
-/// Nothing where the step is invalid or cannot be judged: a step that is not what its label says
-/// must not stand in a column of that label.
+/// Returns the metrics; none if the step is invalid or cannot be judged, because such a step must
+/// not be in a column with its label.
 pub fn at_stated(runs: &[&RunData<'_>], stated: Option<&StatedStep>) -> AtStated {
     let Some(stated) = stated else {
         return AtStated::default();

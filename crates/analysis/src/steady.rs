@@ -1,5 +1,5 @@
-//! Warm-up: the throughput of each slice at the start of the load, from when on it was steady,
-//! and what that took.
+//! Warm-up: the throughput of each slice at the start of the load, when it became steady, and the
+//! cost until then.
 
 use bakeoff_model::record::IntervalRecord;
 use bakeoff_stats::{SteadyState, steady_state};
@@ -8,7 +8,7 @@ use bakeoff_validity::is_warm;
 use super::benchmark::{BenchmarkData, RunData};
 use crate::number::{as_f64, seconds};
 
-/// A change of level below this is none when warm-up is looked for.
+/// Change of level below which there is none, for warm-up.
 const RELEVANCE: f64 = 0.03;
 
 /// The warm-up of all runs of a case.
@@ -16,20 +16,20 @@ const RELEVANCE: f64 = 0.03;
 pub struct CaseWarmUp {
     /// Contender and parameters.
     pub label: String,
-    /// One for each run that has enough slices to say.
+    /// Warm-ups of the runs with enough slices.
     pub runs: Vec<WarmUp>,
 }
 
 /// When a run was warm.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum WarmUp {
-    /// The throughput still changed at the end of the slices, or a warm-up that was to end when
-    /// the contender is warm ended without that.
+    /// The throughput still changed at the end of the slices, or a warm-up until steady ended
+    /// before the contender was warm.
     NotSteady {
-        /// How long it was watched, s.
+        /// How long the throughput was observed, s.
         watched_s: f64,
     },
-    /// It was warm before its end.
+    /// The run was warm before its end.
     Steady {
         /// Time under load until then, s.
         after_s: f64,
@@ -40,7 +40,7 @@ pub enum WarmUp {
     },
 }
 
-/// The warm-up of every case that has a run with enough slices.
+/// Returns the warm-up of every case that has a run with enough slices.
 pub fn warm_ups(benchmark: &BenchmarkData<'_>) -> Vec<CaseWarmUp> {
     let cases = benchmark.cases.iter().map(|case| CaseWarmUp {
         label: case.label.clone(),
@@ -49,7 +49,7 @@ pub fn warm_ups(benchmark: &BenchmarkData<'_>) -> Vec<CaseWarmUp> {
     cases.filter(|case| !case.runs.is_empty()).collect()
 }
 
-/// `None` when there are too few slices to say.
+/// Returns the warm-up of a run; `None` if there are too few slices.
 pub fn warm_up(run: &RunData<'_>) -> Option<WarmUp> {
     let slices = first_load(run);
     let series: Vec<f64> = slices.iter().map(|(_, throughput)| *throughput).collect();
@@ -58,7 +58,8 @@ pub fn warm_up(run: &RunData<'_>) -> Option<WarmUp> {
     let warmth = run.records.intervals.iter().find_map(|slice| slice.warmth);
     let from_index = match (warmth, steady_state(&series, RELEVANCE)) {
         (Some(warmth), _) if !is_warm(&warmth) => return Some(WarmUp::NotSteady { watched_s }),
-        // It ended when it was warm: if it was not so for a while, then at its end.
+        // The warm-up ended when the contender was warm: if no earlier point is found, then at its
+        // end.
         (Some(_), None | Some(SteadyState::NeverSteady)) => slices.len(),
         (None, None) => return None,
         (None, Some(SteadyState::NeverSteady)) => return Some(WarmUp::NotSteady { watched_s }),
@@ -77,22 +78,22 @@ pub fn warm_up(run: &RunData<'_>) -> Option<WarmUp> {
     })
 }
 
-/// The warm-up step that ends when the contender is warm.
+/// Returns the warm-up step that ends when the contender is warm.
 fn until_warm(run: &RunData<'_>) -> Option<usize> {
     let steps = &run.records.begin.run.steps;
     steps.iter().position(|step| step.at_least.is_some())
 }
 
-/// Index of the slice with which the first load starts.
+/// Returns the index of the slice with which the first load starts.
 fn first_index(run: &RunData<'_>) -> usize {
     let slices = &run.records.intervals;
     let begins = |step| slices.iter().position(|slice| slice.load.step == step);
     until_warm(run).and_then(begins).unwrap_or(0)
 }
 
-/// End of each slice in seconds since the load started, and its throughput: of the warm-up that
-/// ends when the contender is warm, else of the leading steps with the same load; in a set, of
-/// those before the first block.
+/// Returns the end of each slice in seconds since the load started, and its throughput: for the
+/// warm-up that ends when the contender is warm, else for the leading steps with the same load; in
+/// a set, for those before the first block.
 pub fn first_load(run: &RunData<'_>) -> Vec<(f64, f64)> {
     let slices = &run.records.intervals[first_index(run).min(run.records.intervals.len())..];
     let (Some(first), Some(began)) = (slices.first(), run.records.intervals.first()) else {

@@ -1,4 +1,4 @@
-//! CPU time and memory that a contender took in a step.
+//! CPU time and memory that a contender used in a step.
 
 use bakeoff_model::record::IntervalRecord;
 use bakeoff_model::resource::{Memory, ResourceSample};
@@ -8,7 +8,7 @@ use super::benchmark::StepData;
 use crate::number::{as_f64, seconds};
 
 impl StepData<'_> {
-    /// CPU time of the contender while it was loaded, ns.
+    /// Returns the CPU time of the contender while it was loaded, ns.
     pub(super) fn cpu_ns(&self) -> Option<u64> {
         let own_us = |slice: &IntervalRecord| -> u64 {
             slice.load.turns.iter().map(|turn| turn.own_cpu_us).sum()
@@ -24,8 +24,8 @@ impl StepData<'_> {
         self.cpu_ns().map(seconds)
     }
 
-    /// CPU for each request that came to an end, microseconds; in a set the geometric mean
-    /// over its slices. `None` without any success.
+    /// Returns the CPU for each request that ended, microseconds; in a set the geometric mean over
+    /// its slices. `None` without any success.
     pub fn cpu_us_per_request(&self) -> Option<f64> {
         let scale = self.scale.cpu?;
         if self.kept.is_empty() {
@@ -37,8 +37,8 @@ impl StepData<'_> {
         Some(totals::geometric_mean(each?.into_iter())? * scale)
     }
 
-    /// The part of it that is the kernel's, microseconds. Counters cover the turns of others too,
-    /// in which a contender idles, so they only say which share it is.
+    /// Returns the kernel's part of the CPU per request, microseconds. Counters also cover the
+    /// turns of others, in which a contender idles, so they only determine the share.
     pub fn kernel_us_per_request(&self) -> Option<f64> {
         let kernel_ns = self.grew(|sample| Some(sample.cpu?.system_ns))?;
         let all_ns = self.grew(ResourceSample::cpu_ns).filter(|all| *all > 0)?;
@@ -51,7 +51,7 @@ impl StepData<'_> {
         self.grew(throttled_ns).map(seconds)
     }
 
-    /// Memory of the contender at the end of the step.
+    /// Returns the memory of the contender at the end of the step.
     pub fn memory(&self) -> Option<Memory> {
         self.slices
             .iter()
@@ -59,12 +59,12 @@ impl StepData<'_> {
             .find_map(|slice| slice.contender_after.as_ref()?.memory)
     }
 
-    /// Cores' worth of CPU that the contender used.
+    /// Returns the number of cores that the contender used.
     pub fn contender_cores(&self) -> Option<f64> {
         self.cores(self.cpu_ns()?)
     }
 
-    /// Cores' worth of CPU that the backend used.
+    /// Returns the number of cores that the backend used.
     pub fn backend_cores(&self) -> Option<f64> {
         let cpu_ns = |sample: &Option<ResourceSample>| sample.as_ref()?.cpu_ns();
         let mut growth = Growth::default();
@@ -75,7 +75,7 @@ impl StepData<'_> {
         self.cores(growth.value()?)
     }
 
-    /// CPU time as cores' worth over the step.
+    /// Returns a CPU time as a number of cores over the step.
     fn cores(&self, cpu_ns: u64) -> Option<f64> {
         let open_s = self.totals.open_s();
         (open_s > 0.0).then(|| seconds(cpu_ns) / open_s)

@@ -1,5 +1,5 @@
-//! The ranks of contenders, by how much and with what confidence, and which is not ranked
-//! and why.
+//! The ranks of contenders, the differences and their confidence, and the contenders that are not
+//! ranked, with the reason.
 
 use std::collections::BTreeSet;
 
@@ -29,12 +29,12 @@ pub struct BenchmarkSummary {
     pub name: String,
     /// Backend, limits, runtime and profile in words.
     pub conditions: String,
-    /// The step of latencies, CPU per request and memory; `None` where no step is common to all.
+    /// The step of latencies, CPU per request and memory; `None` if no step is common to all.
     pub stated: Option<StatedStep>,
-    /// One table for each validity: fair numbers first, then those bound by something else.
+    /// Tables, one for each validity: fair numbers first, then those limited by another part.
     pub tables: Vec<RankTable>,
-    /// Numbers that something else bounded against the best fair one, the highest first; empty
-    /// without fair numbers, and where the session's control is void.
+    /// Numbers limited by another part, compared with the best fair one, the highest first; empty
+    /// without fair numbers, and if the session's control is void.
     pub lower_bounds: Vec<LowerBound>,
     /// The CPU per request of two contenders whose throughput cannot be compared.
     pub by_cpu: Option<ByCpu>,
@@ -42,16 +42,16 @@ pub struct BenchmarkSummary {
     pub unranked: Vec<Unranked>,
     /// Runs that did not complete.
     pub failures: Vec<FailedRun>,
-    /// The measurements of its sets besides their ratios; `None` for whole runs.
+    /// Measurements of the sets besides their ratios; `None` for whole runs.
     pub sets: Option<Sets>,
-    /// How the contenders with two processes came out.
+    /// Comparisons of the contenders with two processes.
     pub controls: Vec<Control>,
-    /// Two processes of a contender differ significantly: there are no verdicts.
+    /// Whether two processes of a contender differ significantly, so that there are no verdicts.
     pub void: bool,
 }
 
 impl BenchmarkSummary {
-    /// All rows, ranked ones first.
+    /// Returns all rows, ranked ones first.
     pub fn rows(&self) -> impl Iterator<Item = &Row> {
         let ranked = self.tables.iter().flat_map(|table| &table.rows);
         ranked.chain(
@@ -61,14 +61,14 @@ impl BenchmarkSummary {
         )
     }
 
-    /// Returns the conclusions from the numbers of a table, as lower bounds, for the best fair one;
-    /// sentences.
+    /// Returns the conclusions from the numbers of a table, as lower bounds, about the best fair
+    /// one; sentences.
     pub fn bound_sentences(&self, table: &RankTable) -> Vec<String> {
         let bounds = self.lower_bounds.iter();
         lower_bounds::sentences(bounds.filter(|one| one.validity == table.verdict))
     }
 
-    /// The row of a case, ranked or not.
+    /// Returns the row of a case, ranked or not.
     pub fn row(&self, label: &str) -> Option<&Row> {
         self.rows().find(|row| row.label == label)
     }
@@ -77,28 +77,29 @@ impl BenchmarkSummary {
 /// Contenders whose peaks have the same verdict, best first.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RankTable {
-    /// Fair (degraded ones among them), host-bound, backend-bound or generator-bound.
+    /// The verdict: fair (including degraded), host-bound, backend-bound or generator-bound.
     pub verdict: FairnessVerdict,
     /// The kind of the table, in words.
     pub title: &'static str,
-    /// The step of latencies, CPU per request and memory: the benchmark's.
+    /// The benchmark's stated step, for latencies, CPU per request and memory.
     pub stated: Option<StatedStep>,
     /// The rows, best first.
     pub rows: Vec<Row>,
-    /// The best against each of the others, as sentences.
+    /// Comparisons of the best with each of the others, as sentences.
     pub conclusions: Vec<Conclusion>,
-    /// Each of the others against the one with the shortest response times, as sentences; empty
-    /// without turns.
+    /// Comparisons of each of the others with the one with the shortest response times, as
+    /// sentences; empty without turns.
     pub times: Vec<Conclusion>,
     /// Why requests of the best and of each of the others differ in CPU.
     pub reasons: Vec<Reasons>,
-    /// Every row against every other, by throughput.
+    /// Comparisons of every row with every other, by throughput.
     pub throughput_matrix: Matrix,
-    /// The same by CPU per request.
+    /// Comparisons of every row with every other, by CPU per request.
     pub cpu_matrix: Matrix,
-    /// The same by the median in open load.
+    /// Comparisons of every row with every other, by the median in open load.
     pub p50: Pairs,
-    /// The same by the 99th percentile in open load; `None` where fewer than two rows have one.
+    /// Comparisons of every row with every other, by the 99th percentile in open load; `None` if
+    /// fewer than two rows have one.
     pub p99_matrix: Option<Matrix>,
 }
 
@@ -133,8 +134,8 @@ impl RankTable {
         rows.any(|row| !row.stated.is_fair() || !row.times_validity().is_fair())
     }
 
-    /// Where response times were measured, if not at the stated step: `in open load at 2450
-    /// requests/s`.
+    /// Returns the load under which response times were measured, if not at the stated step: `in
+    /// open load at 2450 requests/s`.
     pub fn open_words(&self) -> Option<String> {
         let rates = self.rows.iter().filter_map(|row| row.open.as_ref());
         let rates: Vec<f64> = rates.map(|open| open.rate_per_s).collect();
@@ -142,7 +143,7 @@ impl RankTable {
         Some(format!("in open load at {} requests/s", significant(mean)))
     }
 
-    /// Why requests of the two best differ in CPU, if that is known.
+    /// Returns why requests of the two best differ in CPU, if known.
     pub fn reasons_of_two_best(&self) -> Option<&Reasons> {
         let [best, next, ..] = self.rows.as_slice() else {
             return None;
@@ -152,7 +153,7 @@ impl RankTable {
         self.reasons.iter().find(is_of_two)
     }
 
-    /// Returns the requirement of a verdict on a pair of the table by throughput.
+    /// Returns the requirements of a verdict on a pair of the table by throughput.
     pub fn threshold(&self) -> Threshold {
         Threshold::of_family(self.throughput_matrix.pairs.compared())
     }
@@ -214,7 +215,7 @@ pub fn of_benchmark(
     }
 }
 
-/// The rows of bounded tables against the first one of the fair table.
+/// Compares the rows of bounded tables with the first one of the fair table.
 fn bounds(tables: &[RankTable]) -> Vec<LowerBound> {
     let fair = tables.iter().find(|table| table.verdict.ranks());
     let Some(best) = fair.and_then(|table| table.rows.first()) else {
@@ -225,7 +226,8 @@ fn bounds(tables: &[RankTable]) -> Vec<LowerBound> {
     lower_bounds::of(best, &rows)
 }
 
-/// The verdict whose table a row is in: degraded numbers stand, marked, among the fair ones.
+/// Returns the verdict whose table contains a row: degraded numbers are marked, among the fair
+/// ones.
 fn group(row: &Row) -> FairnessVerdict {
     match row.validity().verdict() {
         verdict if verdict.ranks() => FairnessVerdict::Fair,
@@ -263,8 +265,8 @@ fn title(verdict: FairnessVerdict, rows: &[Row]) -> &'static str {
     }
 }
 
-/// Sorts, ranks and compares rows of one validity. Ranks, sentences and matrices rest on the same
-/// comparisons: all pairs of the table by that metric.
+/// Sorts, ranks and compares rows of one validity. Ranks, sentences and matrices are based on the
+/// same comparisons: all pairs of the table by that metric.
 fn table(rows: Vec<Row>, stated: Option<&StatedStep>, void: bool) -> Option<RankTable> {
     let higher = Criteria::new(Better::Higher);
     let mut rows = ranked(rows, &higher, void);
@@ -310,7 +312,7 @@ fn table(rows: Vec<Row>, stated: Option<&StatedStep>, void: bool) -> Option<Rank
     })
 }
 
-/// The rows with their ranks, best first.
+/// Returns the rows with their ranks, best first.
 fn ranked(rows: Vec<Row>, criteria: &Criteria, void: bool) -> Vec<Row> {
     let samples: Vec<&Sample> = rows.iter().map(|row| &row.throughput.sample).collect();
     let pairs = pairs(&rows, criteria, void, |row| Some(&row.throughput));

@@ -1,4 +1,4 @@
-//! Sets: which blocks count, and where the spread of ratios comes from.
+//! Sets: the blocks that count, and the components of the spread of ratios.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,31 +19,31 @@ use crate::number::{as_f64, count, seconds};
 /// The sets of a benchmark.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sets {
-    /// Each with its repetition, in order; each group of it, where it is split.
+    /// Counts for each set with its repetition, in order, or for each of its groups.
     pub each: Vec<SetCount>,
-    /// The contender that is in every group; `None` where sets are not split.
+    /// The contender that is in every group; `None` if sets are not split.
     pub common: Option<Common>,
-    /// Every pair of contenders that both completed one, by requests per second.
+    /// Spreads of every pair of contenders that both completed a set, by requests per second.
     pub pairs: Vec<Spread>,
-    /// The sittings in which they were measured; empty where it was one.
+    /// The sittings in which the sets were measured; empty if there was one.
     pub sittings: Vec<SittingSets>,
-    /// All contenders are CPU-bound, and throughput is taken by CPU time.
+    /// Whether all contenders are CPU-bound, and throughput is computed per CPU time.
     pub by_cpu_time: bool,
-    /// The contenders run elsewhere, each at its URL: one process of each spans all sets.
+    /// Whether the contenders run elsewhere, each at its URL: one process of each spans all sets.
     pub is_external: bool,
-    /// Cores' worth of CPU time that a contender used while others had the open load, the least and
-    /// the most of all; `None` where it was not recorded.
+    /// Number of cores that a contender used while others had the open load, the least and the most
+    /// of all; `None` if it was not recorded.
     pub unloaded_cores: Option<(f64, f64)>,
-    /// They are carousels of before 2026-11-25, in which the work of others voided blocks.
+    /// Whether these are carousels from before 2026-11-25, in which work of others voided blocks.
     pub are_carousels: bool,
 }
 
-/// How many blocks of a set count.
+/// The number of blocks of a set that count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SetCount {
     /// The repetition.
     pub repetition: u32,
-    /// The group, from 1; `None` of a whole set.
+    /// The group, from 1; `None` for a whole set.
     pub group: Option<u32>,
     /// Blocks that were played.
     pub blocks: usize,
@@ -51,20 +51,20 @@ pub struct SetCount {
     pub kept: usize,
 }
 
-/// How the ratio of two contenders varies, as standard deviations of its logarithm: 0.03 is 3 %.
+/// The spread of the ratio of two contenders, as standard deviations of its logarithm: 0.03 is 3 %.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Spread {
-    /// The one.
+    /// The first contender.
     pub first: String,
-    /// The other.
+    /// The second contender.
     pub second: String,
-    /// Of each set that both completed, in order.
+    /// Ratios of each set that both completed, in order.
     pub ratios: Vec<SetRatio>,
-    /// From block to block, and from set to set beyond that, which is what fresh
-    /// processes do.
+    /// The components: from block to block, and from set to set beyond that, which is due to fresh
+    /// processes.
     pub components: Components,
-    /// How much of the spread of sets is between sittings; `None` where all are of one, and where
-    /// looking at the sets decided how many there are.
+    /// The share of the spread of sets that is between sittings; `None` if there is one sitting,
+    /// and if the number of sets was decided by looking at them.
     pub sittings: Option<BetweenSittings>,
 }
 
@@ -73,13 +73,13 @@ pub struct Spread {
 pub struct SetRatio {
     /// The repetition.
     pub repetition: u32,
-    /// The geometric mean over its blocks, with the interval by which these determine it: of these
-    /// processes only, since others may differ.
+    /// The geometric mean over its blocks, with the interval that these determine: only for these
+    /// processes, since others may differ.
     pub ratio: Estimate,
 }
 
 impl Spread {
-    /// The ratios of a contender to another one; `None` where they are not this pair.
+    /// Returns the ratios of a contender to another one; `None` if they are not this pair.
     pub fn of(&self, one: &str, other: &str) -> Option<Vec<SetRatio>> {
         match (self.first.as_str(), self.second.as_str()) {
             (first, second) if (first, second) == (one, other) => Some(self.ratios.clone()),
@@ -92,7 +92,7 @@ impl Spread {
 }
 
 impl SetRatio {
-    /// Of the logarithms of the ratio in each block; `None` of nothing.
+    /// Computes the ratio from the logarithms in each block; `None` for an empty list.
     fn of(repetition: u32, logs: &[f64]) -> Option<Self> {
         let ratios = logs.iter().map(|log| log.exp()).collect();
         let ratio = Sample::new(ratios)?.geometric(CONFIDENCE)?;
@@ -112,7 +112,7 @@ impl SetRatio {
 /// A measured slice of a contender in its turn.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TurnSlice {
-    /// When its middle was, s since the set's first one started.
+    /// Time of its middle, s since the set's first slice started.
     pub at_s: f64,
     /// Length, s.
     pub length_s: f64,
@@ -127,13 +127,13 @@ pub struct TurnSlice {
 pub struct PlayedSet {
     /// The number of the set, from 1.
     pub repetition: u32,
-    /// Since its first slice started, s.
+    /// Time since its first slice started, s.
     pub length_s: f64,
-    /// The index of a case with its slices in order.
+    /// Slices in order, with the index of their case.
     pub slices: Vec<(usize, Vec<TurnSlice>)>,
 }
 
-/// The sets of a benchmark as they were played, at the step of its ratios.
+/// Returns the sets of a benchmark as they were played, at the step of its ratios.
 pub fn played(benchmark: &BenchmarkData<'_>) -> Vec<PlayedSet> {
     let Some(index) = shown_step(benchmark) else {
         return Vec::new();
@@ -152,8 +152,8 @@ pub fn played(benchmark: &BenchmarkData<'_>) -> Vec<PlayedSet> {
         .collect()
 }
 
-/// The measured step at which the contenders served most requests per second in all: ratios are
-/// shown there.
+/// Returns the measured step at which the contenders served most requests per second in total:
+/// ratios are shown there.
 fn shown_step(benchmark: &BenchmarkData<'_>) -> Option<usize> {
     let mut by_step: BTreeMap<usize, f64> = BTreeMap::new();
     let runs = benchmark.cases.iter().flat_map(|case| &case.runs);
@@ -198,9 +198,9 @@ fn played_set(repetition: u32, steps: &[(usize, &StepData<'_>)]) -> PlayedSet {
     }
 }
 
-/// Has every contender of a set keep only the turns of the blocks that count for all: what holds
-/// for some blocks of one would otherwise be compared with other blocks of another. A contender
-/// whose number is invalid has no say.
+/// Keeps, for every contender of a set, only the turns of the blocks that count for all: otherwise
+/// some blocks of one would be compared with other blocks of another. A contender whose number is
+/// invalid has no effect.
 pub(super) fn keep(benchmark: &mut BenchmarkData<'_>) {
     let counted = counted_blocks(benchmark);
     let runs = benchmark.cases.iter_mut().flat_map(|case| &mut case.runs);
@@ -208,7 +208,7 @@ pub(super) fn keep(benchmark: &mut BenchmarkData<'_>) {
         let place = groups::place(run);
         let (mut has_say, mut is_void) = (false, true);
         for step in run.steps.iter_mut().filter(|step| is_measured(step)) {
-            // Absent where no contender has a number: then the numbers themselves say why.
+            // Absent if no contender has a number: then the numbers themselves say why.
             let Some(blocks) = counted.get(&(place, step.index)) else {
                 continue;
             };
@@ -222,9 +222,9 @@ pub(super) fn keep(benchmark: &mut BenchmarkData<'_>) {
     take_by_cpu_time(benchmark);
 }
 
-/// Where every contender of a step is CPU-bound, its throughput is what it serves in a second of
-/// CPU time, times the CPU time that it uses in a second of an undisturbed turn: that other
-/// processes or the hypervisor had the core is then in no number.
+/// Computes the throughput of a step in which every contender is CPU-bound: the requests that it
+/// serves in a second of CPU time, times the CPU time that it uses in a second of an undisturbed
+/// turn. This excludes the time for which other processes or the hypervisor had the core.
 fn take_by_cpu_time(benchmark: &mut BenchmarkData<'_>) {
     let steps: BTreeSet<usize> = with_numbers(benchmark.cases.iter())
         .map(|(_, step)| step.index)
@@ -250,7 +250,7 @@ fn take_by_cpu_time(benchmark: &mut BenchmarkData<'_>) {
     }
 }
 
-/// Cores' worth of CPU time that a contender uses in undisturbed turns of a step, if it is
+/// Returns the number of cores that a contender uses in undisturbed turns of a step, if it is
 /// CPU-bound.
 fn full_use(case: &CaseData<'_>, index: usize) -> Option<f64> {
     let steps = || with_numbers(std::iter::once(case)).filter(|(_, step)| step.index == index);
@@ -263,7 +263,7 @@ fn full_use(case: &CaseData<'_>, index: usize) -> Option<f64> {
     (used >= FULL * allowed_cores(&run.records.begin)).then_some(used)
 }
 
-/// Cores' worth of CPU time that the contender may use.
+/// Returns the number of cores that the contender may use.
 fn allowed_cores(begin: &Begin) -> f64 {
     let cores = match begin.cores.contender.len() {
         0 => begin.host.cores.max(1),
@@ -277,7 +277,7 @@ pub(super) fn is_measured(step: &StepData<'_>) -> bool {
     !step.warm_up && step.is_in_turns()
 }
 
-/// By set and step, the blocks in which every contender has a turn that counts.
+/// Returns the blocks in which every contender has a turn that counts, by set and step.
 fn counted_blocks(benchmark: &BenchmarkData<'_>) -> BTreeMap<(SetKey, usize), BTreeSet<u64>> {
     let mut counted: BTreeMap<(SetKey, usize), BTreeSet<u64>> = BTreeMap::new();
     for (run, step) in with_numbers(benchmark.cases.iter()) {
@@ -293,8 +293,8 @@ fn counted_blocks(benchmark: &BenchmarkData<'_>) -> BTreeMap<(SetKey, usize), BT
     counted
 }
 
-/// The measured steps of runs that were completed and have a number: one that broke off, or whose
-/// number is invalid, must not void the others' blocks.
+/// Returns the measured steps of runs that were completed and have a number: a run that failed, or
+/// whose number is invalid, must not void the others' blocks.
 pub(super) fn with_numbers<'s, 'a: 's>(
     cases: impl Iterator<Item = &'s CaseData<'a>>,
 ) -> impl Iterator<Item = (&'s RunData<'a>, &'s StepData<'a>)> {
@@ -304,7 +304,7 @@ pub(super) fn with_numbers<'s, 'a: 's>(
     measured.filter(|(_, step)| validity::unranked(&step.validity).is_none())
 }
 
-/// Why no block of a run counts: the first reason against one of its slices.
+/// Returns why no block of a run counts: the first reason against one of its slices.
 pub(super) fn why_void(run: &RunData<'_>) -> Option<String> {
     let begin = &run.records.begin;
     let slices = run.steps.iter().filter(|step| is_measured(step));
@@ -340,7 +340,7 @@ fn void_reason(begin: &Begin, slice: &IntervalRecord) -> Option<String> {
     voids.map(ToString::to_string)
 }
 
-/// The sets of a benchmark, and the ratios in them; `None` without a set.
+/// Returns the sets of a benchmark, and the ratios in them; `None` without a set.
 pub(super) fn sets(benchmark: &BenchmarkData<'_>) -> Option<Sets> {
     let index = shown_step(benchmark)?;
     let mut played: BTreeMap<SetKey, BTreeSet<u64>> = BTreeMap::new();
@@ -417,7 +417,7 @@ fn pairs(cases: &[CaseData<'_>], index: usize) -> Vec<Spread> {
     pairs
 }
 
-/// The spread of a pair with these logarithms of its ratio in each repetition.
+/// Returns the spread of a pair with these logarithms of its ratio in each repetition.
 fn spread(
     first: &CaseData<'_>,
     second: &CaseData<'_>,
@@ -445,8 +445,8 @@ fn spread(
     })
 }
 
-/// Set -> block that counts -> logarithm of the throughput; of two processes the mean, in the
-/// blocks of both.
+/// Returns the logarithm of the throughput by set and valid block; for two processes the mean, in
+/// the blocks of both.
 fn logs(case: &CaseData<'_>, index: usize) -> BTreeMap<SetKey, BTreeMap<u64, f64>> {
     let mut logs: BTreeMap<SetKey, BTreeMap<u64, f64>> = BTreeMap::new();
     let numbers = with_numbers(std::iter::once(case));

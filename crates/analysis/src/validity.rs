@@ -5,12 +5,12 @@ use bakeoff_model::record::{Begin, IntervalRecord};
 use bakeoff_model::validity::{FairnessVerdict, Finding, Validity};
 use bakeoff_validity::{JudgedSlice, RiseInTurns, StepJudge, judged_record};
 
-/// The verdict on a step of a run by its records, and how many of its slices are unfair alone.
-/// `rise` is how the contender got faster over the turns of the step, where that is known.
+/// Returns the verdict on a step of a run by its records, and the number of its slices that are
+/// unfair by themselves. `rise` is how the contender got faster over the turns of the step, if
+/// known.
 ///
-/// Slices in turns that are invalid because the load generator did not do its part are in no number
-/// of any contender of the set. Up to half of them are therefore no mark on the contender that they
-/// met.
+/// Slices in turns that are invalid because of the load generator are in no number of any contender
+/// of the set. Up to half of them therefore do not mark the affected contender.
 pub(crate) fn of_step(
     begin: &Begin,
     slices: &[&IntervalRecord],
@@ -36,13 +36,13 @@ pub(crate) fn of_step(
     (step.validity(), unfair)
 }
 
-/// Whether a slice alone is invalid, or cannot be judged.
+/// Whether a slice by itself is invalid, or cannot be judged.
 pub(crate) fn has_no_number(begin: &Begin, slice: &IntervalRecord) -> bool {
     unranked(&judged_record(begin, slice).validity).is_some()
 }
 
-/// Whether a number is invalid, and only because the load generator did not do its part: time in
-/// which it was not running is missing from the concurrency.
+/// Whether a number is invalid only because of the load generator: time in which it was not running
+/// is missing from the concurrency.
 fn is_of_generator(validity: &Validity) -> bool {
     let reasons = validity.reasons().iter();
     let mut invalid = reasons.filter(|reason| reason.verdict == FairnessVerdict::Invalid);
@@ -58,7 +58,7 @@ fn is_of_generator(validity: &Validity) -> bool {
         && invalid.all(|reason| is_of_generator(&reason.finding))
 }
 
-/// The worst of several verdicts, the last of equals; fair when there are none.
+/// Returns the worst of several verdicts; ties go to the last one; fair if there are none.
 pub(crate) fn worst<'v>(validities: impl Iterator<Item = &'v Validity>) -> Validity {
     validities
         .max_by_key(|validity| validity.verdict())
@@ -66,7 +66,7 @@ pub(crate) fn worst<'v>(validities: impl Iterator<Item = &'v Validity>) -> Valid
         .unwrap_or_default()
 }
 
-/// Why a number of that validity has no rank, if it has none.
+/// Returns why a number of that validity has no rank, if so.
 pub(crate) fn unranked(validity: &Validity) -> Option<String> {
     match validity.verdict() {
         FairnessVerdict::Invalid => Some(format!("no valid number: {}", validity.evidence())),

@@ -148,7 +148,7 @@ pub fn verdicts(analysis: &Analysis<'_>) -> Vec<BenchmarkVerdict> {
         .collect()
 }
 
-/// The name of CPU per request in comparisons.
+/// Name of CPU per request in comparisons.
 const CPU: &str = "cpu-us-per-request";
 
 fn of_load(load: &LoadAnalysis<'_>, sentence: &[TextSpan]) -> BenchmarkVerdict {
@@ -156,7 +156,7 @@ fn of_load(load: &LoadAnalysis<'_>, sentence: &[TextSpan]) -> BenchmarkVerdict {
     let rows = summary.tables.iter().flat_map(|table| &table.rows);
     let fair = summary.tables.first().filter(|table| table.verdict.ranks());
     let unranked = summary.unranked.iter();
-    // A number that something else bounded can be above all fair ones.
+    // A number limited by another part can be above all fair ones.
     let is_passed = summary.lower_bounds.iter().any(LowerBound::is_higher);
     BenchmarkVerdict {
         benchmark: summary.name.clone(),
@@ -193,7 +193,7 @@ fn of_load(load: &LoadAnalysis<'_>, sentence: &[TextSpan]) -> BenchmarkVerdict {
     }
 }
 
-/// The first row, where each other one has a lower rank.
+/// Returns the first row, if each other one has a lower rank.
 fn winner(table: &RankTable) -> Option<String> {
     let (best, others) = table.rows.split_first()?;
     let is_alone = !others.is_empty() && others.iter().all(|row| row.rank > best.rank);

@@ -1,4 +1,4 @@
-//! Warnings that a reader must have before any number.
+//! Warnings to read before any number.
 
 use std::collections::BTreeSet;
 
@@ -61,7 +61,7 @@ pub(crate) fn warnings<'d, 'r: 'd>(
                 .to_owned(),
         ),
         Some(runs @ 2..=4) => {
-            // A session that decides the number itself takes no other.
+            // A session that decides the number itself accepts no other.
             let hint = match results.runs_decision {
                 Some(_) => "",
                 None => "; use --runs 5",

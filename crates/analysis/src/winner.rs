@@ -1,5 +1,5 @@
-//! The winner of a qualification round, by its stated rule, and why: a decision that has to be
-//! made even where the runs are inconclusive, so it is given with everything that speaks against
+//! The winner of a qualification round, by its stated rule, with the reasons: a decision that must
+//! be made even if the runs are inconclusive, so it is given with everything that speaks against
 //! it.
 
 use bakeoff_model::plan::ChosenCase;
@@ -17,17 +17,17 @@ use super::row::Row;
 use super::stated_step::StatedStep;
 use crate::number::{enumerated, range, ratio_text, significant};
 
-/// One that could win.
+/// A contender that could win.
 struct Candidate {
     case: ChosenCase,
     label: String,
     sample: Sample,
-    /// The metric that breaks a tie: CPU per request, or peak throughput when CPU is the rule.
+    /// The metric that breaks a tie: CPU per request, or peak throughput if the rule is CPU.
     tie: Option<Sample>,
     validity: Validity,
 }
 
-/// How the round of these results ends; `None` when it picks no winner.
+/// Returns the outcome of these results' round; `None` if it picks no winner.
 pub(super) fn own(results: &Results, loads: &[LoadAnalysis<'_>]) -> Option<Qualification> {
     let (benchmark, winner) = results.decides.as_ref()?;
     let found = loads.iter().find(|load| load.data.name == *benchmark);
@@ -48,8 +48,8 @@ pub(super) fn own(results: &Results, loads: &[LoadAnalysis<'_>]) -> Option<Quali
     })
 }
 
-/// The rule in words. Where the suite does not say at which step CPU per request is read, it is the
-/// one that the tables state.
+/// Returns the rule in words. If the suite does not name a step for CPU per request, it is the one
+/// that the tables state.
 fn words(winner: Winner, stated: Option<&StatedStep>) -> String {
     match (winner.rule, winner.at, stated) {
         (WinnerRule::CpuPerRequest, None, Some(stated)) => {
@@ -59,7 +59,8 @@ fn words(winner: Winner, stated: Option<&StatedStep>) -> String {
     }
 }
 
-/// All with a valid number; `reasons` gets a sentence about each of the others.
+/// Returns all contenders with a valid number; adds a sentence about each of the others to
+/// `reasons`.
 fn candidates(
     load: &LoadAnalysis<'_>,
     winner: Winner,
@@ -128,7 +129,7 @@ fn unit(rule: WinnerRule) -> &'static str {
     }
 }
 
-/// The winner. `reasons` gets why, before what was said about others.
+/// Returns the winner, and puts the reason before the others in `reasons`.
 fn choose(
     candidates: &[Candidate],
     winner: Winner,
@@ -179,7 +180,8 @@ fn choose(
     Some(chosen.case.clone())
 }
 
-/// Among those that the rule does not distinguish: the better one by the other metric.
+/// Breaks a tie between those that the rule does not distinguish: the better one by the other
+/// metric.
 fn break_tie<'c>(
     tied: &[&'c Candidate],
     winner: Winner,
@@ -233,7 +235,7 @@ fn break_tie<'c>(
     best.map_or(tied[0], |(one, _)| *one)
 }
 
-/// `3539 requests/s (95 %: 3500–3570, 4 runs)`.
+/// Quotes a sample: `3539 requests/s (95 %: 3500–3570, 4 runs)`.
 fn quoted(sample: &Sample, rule: WinnerRule) -> String {
     let estimate = sample.estimate(CONFIDENCE);
     let runs = estimate.runs;

@@ -7,28 +7,28 @@ use bakeoff_stats::Estimate;
 use super::{Reason, Reasons};
 use crate::number::{counted, enumerated, range, significant};
 
-/// A part of this share of the difference, or a count that differs by it, is worth a sentence.
+/// Minimum share of the difference for a part, or difference of a count, to be in a sentence.
 const RELEVANT: f64 = 0.03;
 
-/// Where the total is not significant, a part that differs by this share of it is worth a sentence.
+/// Minimum share of the total for a part to be in a sentence, if the total is not significant.
 const RELEVANT_OF_TOTAL: f64 = 0.005;
 
-/// A sentence names this number of counts.
+/// Maximum number of counts in a sentence.
 const COUNTS_MAX: usize = 3;
 
 impl Reason {
-    /// The difference as a share of the level.
+    /// Returns the difference as a share of the level.
     pub(super) fn relative(&self) -> f64 {
         let level = f64::midpoint(self.dearer, self.cheaper);
         self.difference.estimate.point.abs() / level
     }
 
-    /// `+4.1` or `−4.1`.
+    /// Returns the difference with its sign: `+4.1` or `−4.1`.
     pub fn signed(&self) -> String {
         signed(self.difference.estimate.point)
     }
 
-    /// The interval of the difference, with signs; empty without one.
+    /// Returns the interval of the difference, with signs; empty without one.
     pub fn interval(&self) -> String {
         let interval = self.difference.estimate.interval;
         interval.map_or_else(String::new, |ends| {
@@ -43,8 +43,8 @@ fn signed(value: f64) -> String {
 }
 
 impl Reasons {
-    /// All that is known; `None` where neither CPU per request nor anything else of a request
-    /// differs significantly.
+    /// Returns all reasons; `None` if neither CPU per request nor any other quantity differs
+    /// significantly.
     #[must_use]
     pub fn sentence(&self) -> Option<String> {
         let (who, counts) = self.counted();
@@ -58,8 +58,8 @@ impl Reasons {
         Some(format!("{}{counts}", self.of_total()))
     }
 
-    /// Where the CPU per request goes, without what else a request has more of; `None` where it
-    /// does not differ significantly.
+    /// Says where the CPU per request goes, without other quantities; `None` if it does not differ
+    /// significantly.
     #[must_use]
     pub fn cpu_sentence(&self) -> Option<String> {
         let differs = self.total.difference.is_significant();
@@ -88,8 +88,7 @@ impl Reasons {
         format!("{about}{why}.{}", self.grown())
     }
 
-    /// Returns the sentence where only parts of the CPU per request differ significantly, or
-    /// counts.
+    /// Returns the sentence if only parts of the CPU per request differ significantly, or counts.
     fn without_total(&self, counts: &str) -> Option<String> {
         let (who, hidden) = self.hidden();
         let hidden = enumerated(&hidden);
@@ -110,8 +109,8 @@ impl Reasons {
         ))
     }
 
-    /// Returns the significant parts of a difference that is not significant itself, and whose they
-    /// are: `1.8 µs more collecting garbage (95 %: 1.5–2.2, 5 sets)`.
+    /// Returns the significant parts of a difference that is not significant itself, and their
+    /// contender: `1.8 µs more collecting garbage (95 %: 1.5–2.2, 5 sets)`.
     fn hidden(&self) -> (&str, Vec<String>) {
         let least = RELEVANT_OF_TOTAL * self.total.cheaper;
         let differ = self.parts.iter().filter(|part| {
@@ -128,9 +127,8 @@ impl Reasons {
         (who, texts.collect())
     }
 
-    /// Returns amounts that differ from the side of one contender, with its name: the dearer one,
-    /// or, where neither is, because the total does not differ significantly, the one that has more
-    /// of the first amount.
+    /// Returns differences from the side of one contender, with its name: the more expensive one,
+    /// or, if the total does not differ significantly, the one that has more of the first quantity.
     fn told<'r>(&self, differ: impl Iterator<Item = &'r Reason>) -> (&str, Vec<Reason>) {
         let differ: Vec<Reason> = differ.cloned().collect();
         let has_less = |first: &Reason| first.difference.estimate.point < 0.0;
@@ -144,7 +142,7 @@ impl Reasons {
         }
     }
 
-    /// `95 %: 28–34, 5 sets`.
+    /// Returns the interval and its basis: `95 %: 28–34, 5 sets`.
     fn worth(&self, estimate: &Estimate) -> String {
         let runs = counted(estimate.runs, self.unit);
         match range(estimate) {
@@ -153,7 +151,7 @@ impl Reasons {
         }
     }
 
-    /// Returns the parts of the difference that counters know.
+    /// Returns the parts of the difference that come from counters.
     fn by_part(&self) -> Vec<String> {
         let parts = self.parts.iter();
         let differ = parts.filter(|part| part.difference.is_significant());
@@ -161,13 +159,13 @@ impl Reasons {
         self.divided(sizes)
     }
 
-    /// Returns the parts of the difference that samples of stacks know; none without samples.
+    /// Returns the parts of the difference that come from stack samples; none without samples.
     fn by_layer(&self) -> Vec<String> {
         let layers = self.sampled.iter().flat_map(|pair| &pair.layers);
         self.divided(layers.map(|layer| (layer.difference_us(), format!("in {}", layer.name))))
     }
 
-    /// Returns the function that grew most, as a sentence; empty without one that is worth it.
+    /// Returns the function that grew most, as a sentence; empty if none is large enough.
     fn grown(&self) -> String {
         let needs = self.total.difference.estimate.point;
         let grown = self.sampled.as_ref().and_then(|pair| pair.grown.as_ref());
@@ -181,8 +179,8 @@ impl Reasons {
         }
     }
 
-    /// Returns the parts of the difference by their sizes, µs, that are worth it, with the rest
-    /// that is in none of them; nothing without one.
+    /// Returns the parts of the difference that are large enough, by their sizes, µs, with the
+    /// unexplained rest; none without such a part.
     fn divided(&self, parts: impl Iterator<Item = (f64, String)>) -> Vec<String> {
         let needs = self.total.difference.estimate.point;
         let is_worth = |size: f64| size.abs() >= RELEVANT * needs;
@@ -203,8 +201,8 @@ impl Reasons {
         why
     }
 
-    /// Returns other differences in words, and whose they are:
-    /// `2 more TCP segments sent (3 against 1)`.
+    /// Returns other differences in words, and their contender: `2 more TCP segments sent (3
+    /// against 1)`.
     fn counted(&self) -> (&str, Vec<String>) {
         let differ = self.counts.iter().filter(|one| {
             let size = one.difference.estimate.point.abs();
@@ -225,7 +223,7 @@ impl Reasons {
         (who, texts.collect())
     }
 
-    /// All reasons in the order of tables: the total, its parts, then the counts.
+    /// Returns all reasons in the order of tables: the total, its parts, then the counts.
     pub fn all(&self) -> impl Iterator<Item = &Reason> {
         let rest = self.parts.iter().chain(&self.counts);
         iter::once(&self.total).chain(rest)
