@@ -23,14 +23,14 @@ use crate::turns::gate::{Gate, Rotation, StepOfTurns};
 use crate::worker::channels::{Command, Report};
 use crate::worker::parts_of;
 
-/// Sets the order of turns apart from other draws of the same seed.
+/// Distinguishes the order of turns from other draws of the same seed.
 const ORDER: u64 = 0x0074_7572_6e73;
 
 /// Time between the command to open a window and its opening, so that every thread is there, ns.
 const LEAD_NS: u64 = 10_000_000;
 
-/// How far ahead an instant for the opening of a window may lie, ns; a later one means
-/// that two clocks differ.
+/// Maximum time until the instant at which a window opens, ns; a later one means that two clocks
+/// differ.
 const START_AHEAD_NS_MAX: u64 = 60_000_000_000;
 
 /// Carries out a spec from its first step to its last.
@@ -44,8 +44,8 @@ const START_AHEAD_NS_MAX: u64 = 60_000_000_000;
 /// wrong is counted in the intervals.
 ///
 /// # Errors
-/// [`LoadError::Spec`] when the spec makes no sense, or an instant lies more than a minute ahead;
-/// [`LoadError::System`] when the host refuses threads, cores or the reactor that was asked for.
+/// [`LoadError::Spec`] if the spec is invalid, or an instant lies more than a minute ahead;
+/// [`LoadError::System`] if the host refuses threads, cores or the requested reactor.
 pub fn run(
     spec: &LoadSpec,
     stop: &Stop,
@@ -117,9 +117,9 @@ struct Coordinator<'a> {
     reactor: &'static str,
     nofile: u64,
     commands: Vec<Sender<Command>>,
-    /// By thread and target.
+    /// Channels for empty tallies, by thread and target.
     spares: Vec<Vec<Sender<Box<Tally>>>>,
-    /// Where the threads meet between turns.
+    /// The barrier of the threads between turns.
     gate: Arc<Gate>,
     reports: Receiver<(usize, Report)>,
     allowance: Arc<Allowance>,
@@ -241,12 +241,12 @@ impl<'a> Coordinator<'a> {
 
     fn command(&self, command: Command) {
         for line in &self.commands {
-            // A thread that is gone has said why.
+            // A thread that has exited has reported why.
             let _ = line.send(command);
         }
     }
 
-    /// The next report of any thread.
+    /// Returns the next report of any thread.
     fn next_report(&self) -> Result<(usize, Report), LoadError> {
         let system = |source| LoadError::System {
             what: format!("a thread of the {} reactor gave up", self.reactor),
@@ -276,8 +276,8 @@ impl<'a> Coordinator<'a> {
             .begin(Rotation::new(&of_turns, self.spec.side_count()));
     }
 
-    /// Has the connections of a step opened and counts them by target, and the streams that each
-    /// of them may have; 0 without streams.
+    /// Opens the connections of a step and counts them by target, with the streams that each of
+    /// them may have; 0 without streams.
     fn prepare(&self, step: usize) -> Result<(Vec<Connections>, u32), LoadError> {
         self.command(Command::Prepare(step));
         let asked = Connections {
@@ -300,8 +300,8 @@ impl<'a> Coordinator<'a> {
         Ok((all, fewest.unwrap_or(0)))
     }
 
-    /// Merges the slices of all threads as they end, until all threads are done with the step. Says
-    /// when it started where an instant was asked for.
+    /// Merges the slices of all threads as they end, until all threads are done with the step.
+    /// Reports when it started if an instant was requested.
     fn gather(
         &mut self,
         step: usize,
@@ -352,7 +352,7 @@ impl<'a> Coordinator<'a> {
         Ok(())
     }
 
-    /// Adds a thread's tally to its slice and lays it out again, empty.
+    /// Adds a thread's tally to its slice and returns it to the thread, empty.
     fn merge(&self, slot: &mut Option<Box<Tally>>, thread: usize, mut tally: Box<Tally>) {
         let side = tally.side as usize;
         match slot {
@@ -367,7 +367,7 @@ impl<'a> Coordinator<'a> {
                 tally.clear();
             }
         }
-        // A thread that is gone needs no tally.
+        // A thread that has exited needs no tally.
         let _ = self.spares[thread][side].send(tally);
     }
 
@@ -382,18 +382,18 @@ impl<'a> Coordinator<'a> {
     }
 }
 
-/// The slices of a target as they come.
+/// The slices of a target as they arrive.
 #[derive(Default)]
 struct Gathered {
-    /// How many threads have sent each, and their sum.
+    /// The number of threads that have sent each slice, and their sum.
     slices: Vec<(usize, Option<Box<Tally>>)>,
-    /// Threads that have sent their last one.
+    /// Number of threads that have sent their last slice.
     finished: usize,
     /// Slices that have been passed on.
     emitted: usize,
 }
 
-/// When a window opens, monotonic ns: soon, or at the instant of the wall clock that was asked for.
+/// Returns when a window opens, monotonic ns: soon, or at the requested instant of the wall clock.
 fn start_ns(asked_ns: Option<u64>) -> Result<u64, LoadError> {
     let soon_ns = now_ns() + LEAD_NS;
     let Some(asked_ns) = asked_ns else {

@@ -1,5 +1,5 @@
-//! Whether the load generator's cores and the contender's are hyper-threads of the same physical
-//! cores, measured, because virtual machines often do not show it.
+//! Measures whether the load generator's cores and the contender's are hyper-threads of the same
+//! physical cores, because virtual machines often do not show it.
 //!
 //! A thread on each core of the contender counts how often it gets through a loop that needs
 //! nothing but registers and the multiplier. It does so in windows in which the load generator's
@@ -39,7 +39,7 @@ type Pair = [f64; 2];
 type Reported = Result<(usize, f64), LoadError>;
 
 /// Measures for one second how much slower the contender's cores are while the load generator's
-/// work. Of several cores of the contender the result is that of the one that loses the most.
+/// work. With several contender cores the result is for the one that loses the most.
 /// Blocks; the calling thread is not pinned.
 ///
 /// # Errors
@@ -58,7 +58,7 @@ fn no_cores() -> LoadError {
     }
 }
 
-/// The pairs of each of the contender's cores.
+/// Returns the pairs of each of the contender's cores.
 fn measure(contender: &[usize], generator: &[usize]) -> Result<Vec<Vec<Pair>>, LoadError> {
     if contender.is_empty() || generator.is_empty() {
         return Err(no_cores());
@@ -73,7 +73,7 @@ fn measure(contender: &[usize], generator: &[usize]) -> Result<Vec<Vec<Pair>>, L
         }
         let mut workers = Vec::new();
         for core in generator {
-            // From a separate channel, because it is not waited for in each window.
+            // Uses a separate channel, because it is not awaited in each window.
             let (report, pinned) = channel();
             let work = |number| (0, work_while(|| window.load(Ordering::Relaxed) == number));
             workers.push(start(scope, *core, report, work)?);
@@ -84,7 +84,7 @@ fn measure(contender: &[usize], generator: &[usize]) -> Result<Vec<Vec<Pair>>, L
             take(&reports)?;
         }
         let speeds = play(&window, &timers, &workers, &reports);
-        // Ends the work of the last window, also of one that failed.
+        // Ends the work of the last window, also if it failed.
         window.store(usize::MAX, Ordering::Relaxed);
         speeds
     })
@@ -161,8 +161,8 @@ fn take(reports: &Receiver<Reported>) -> Reported {
     reports.recv().unwrap_or_else(|_| Err(gone()))
 }
 
-/// Runs the loop for a time and returns how often it got through it, for each second in which the
-/// kernel let it: work of others on the core says nothing about its siblings.
+/// Runs the loop for a time and returns its iterations per second of CPU time: work of others on
+/// the core says nothing about its siblings.
 fn speed_over(time: Duration) -> f64 {
     let (began, waited) = (Instant::now(), waited());
     let blocks = work_while(|| began.elapsed() < time);
@@ -170,15 +170,16 @@ fn speed_over(time: Duration) -> f64 {
     blocks / began.elapsed().saturating_sub(waited).as_secs_f64()
 }
 
-/// How long the calling thread has waited for its core, which another thread had; zero where the
-/// kernel does not report it. Time that a hypervisor took is not in it, and so slows the loop down.
+/// Returns how long the calling thread has waited for its core, which another thread had; zero if
+/// the kernel does not report it. Time that a hypervisor took is not included, and so slows the
+/// loop down.
 fn waited() -> Duration {
     let times = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let waited = times.split_whitespace().nth(1);
     Duration::from_nanos(waited.and_then(|ns| ns.parse().ok()).unwrap_or_default())
 }
 
-/// Runs the loop while `goes_on` says so and returns how often it got through it.
+/// Runs the loop while `goes_on` returns `true` and returns the number of iterations.
 fn work_while(goes_on: impl Fn() -> bool) -> f64 {
     let mut blocks = 0;
     let mut chains = black_box([1u64; CHAINS]);
@@ -194,7 +195,7 @@ fn work_while(goes_on: impl Fn() -> bool) -> f64 {
     as_f64(blocks)
 }
 
-/// The slowdown of one core: one minus the ratio of its speeds, by the median of the pairs.
+/// Returns the slowdown of one core: one minus the ratio of its speeds, by the median of the pairs.
 fn summary(core: usize, generator: &[usize], pairs: &[Pair]) -> CoreSharing {
     let slowdowns = pairs.iter().map(|[idle, working]| 1.0 - working / idle);
     let mut slowdowns: Vec<f64> = slowdowns.filter(|slowdown| slowdown.is_finite()).collect();
@@ -207,7 +208,8 @@ fn summary(core: usize, generator: &[usize], pairs: &[Pair]) -> CoreSharing {
     }
 }
 
-/// A quartile of sorted values, 1 to 3, between two of them by its distance to each; 0 of none.
+/// Returns a quartile of sorted values, 1 to 3, interpolated between two of them; 0 for an empty
+/// list.
 fn quantile(sorted: &[f64], quarters: usize) -> f64 {
     let Some(last) = sorted.len().checked_sub(1) else {
         return 0.0;
@@ -250,7 +252,7 @@ mod tests {
             [0.01, 0.03],
         );
         check(&[[100.0, 100.0], [100.0, 50.0]], 0.25, [0.125, 0.375]);
-        // No iteration at all in a window says nothing.
+        // A window without any iteration means nothing.
         check(&[[0.0, 0.0]], 0.0, [0.0, 0.0]);
     }
 

@@ -1,5 +1,5 @@
-//! One thread of the load generator, with a worker for each target of the load: does what the
-//! coordinator asks, step by step.
+//! A thread of the load generator, with a worker for each target of the load: executes the commands
+//! of the coordinator, step by step.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
@@ -15,7 +15,7 @@ use crate::turns::gate::{Gate, Next};
 use crate::worker::Worker;
 use crate::worker::channels::{Command, Report};
 
-/// How often a waiting thread looks at its connections.
+/// How often a waiting thread checks its connections.
 const IDLE_LOOK: Duration = Duration::from_millis(2);
 
 /// One thread of the load generator.
@@ -29,7 +29,7 @@ pub(crate) struct Crew<'a, R> {
     pub(crate) commands: Receiver<Command>,
     /// Takes reports, with the index of the thread.
     pub(crate) reports: Sender<(usize, Report)>,
-    /// Where the threads meet between turns.
+    /// The barrier of the threads between turns.
     pub(crate) gate: Arc<Gate>,
     /// The CPU time of each target.
     pub(crate) counters: Vec<Counter>,
@@ -38,7 +38,7 @@ pub(crate) struct Crew<'a, R> {
 }
 
 impl<R: Reactor> Crew<'_, R> {
-    /// Does what the coordinator asks until it asks no more.
+    /// Executes the coordinator's commands until there are no more.
     pub(crate) fn run(&mut self) {
         if let Err(errno) = self.handle_commands() {
             self.gate.abandon();
@@ -71,8 +71,8 @@ impl<R: Reactor> Crew<'_, R> {
         }
     }
 
-    /// The next command. With connections it is waited for in short spells; without any there is
-    /// nothing to look at meanwhile, and the thread costs nothing.
+    /// Returns the next command. With connections the thread waits in short intervals; without any
+    /// there is nothing to check meanwhile, and the thread costs nothing.
     fn next_command(&self) -> Result<Command, RecvTimeoutError> {
         if self.sides.iter().any(Worker::has_connections) {
             return self.commands.recv_timeout(IDLE_LOOK);

@@ -15,7 +15,7 @@ use crate::protocol::interface::Protocol as _;
 use crate::protocol::response::Capture;
 use crate::protocol::websocket::client::Client as WebSocket;
 
-/// Pieces into which the rest of `data` is cut, by its first byte.
+/// Cuts the rest of `data` into pieces, controlled by its first byte.
 fn cut(data: &[u8]) -> (u8, Vec<&[u8]>) {
     let Some((&first, rest)) = data.split_first() else {
         return (0, Vec::new());
@@ -33,7 +33,7 @@ fn cut(data: &[u8]) -> (u8, Vec<&[u8]>) {
     (first, rest.chunks(length).collect())
 }
 
-/// A response of HTTP/1.1: however it is cut, it is the same response or none.
+/// Checks an HTTP/1.1 response: however it is cut, it is the same response or none.
 pub fn response(data: &[u8]) {
     let (first, pieces) = cut(data);
     let (head_only, captured) = (first & 0x10 != 0, first & 0x20 != 0);
@@ -73,7 +73,7 @@ pub fn response(data: &[u8]) {
     }
 }
 
-/// Chunks: however they are cut, they hold the same data and end at the same place.
+/// Checks chunks: however they are cut, they contain the same data and end at the same place.
 pub fn chunked(data: &[u8]) {
     let (_, pieces) = cut(data);
     let whole = pieces.concat();
@@ -97,7 +97,7 @@ pub fn chunked(data: &[u8]) {
     assert_eq!((result, body), read(&pieces), "pieces matter");
 }
 
-/// Header blocks: what they decode to is bounded by what they are and by the table.
+/// Checks header blocks: their decoded size is bounded by their own size and the table's.
 pub fn header_blocks(data: &[u8]) {
     let mut decoder = Decoder::new();
     for block in data.split(|byte| *byte == b'\n') {
@@ -115,13 +115,13 @@ pub fn header_blocks(data: &[u8]) {
     }
 }
 
-/// Bytes that a client has to send.
+/// Returns the bytes that a client has to send.
 fn sent(payload: Option<Payload>) -> Vec<u8> {
     payload.map_or_else(Vec::new, |payload| payload.bytes().to_vec())
 }
 
-/// Frames of HTTP/2 to a client with four requests in flight: however they are cut, the same
-/// happens and is sent, and its memory stays bounded.
+/// Checks HTTP/2 frames to a client with four requests in flight: however they are cut, the same
+/// events and bytes result, and the client's memory stays bounded.
 pub fn http2(data: &[u8]) {
     let (first, pieces) = cut(data);
     let body = "b".repeat(usize::from(first & 0x40) * 2000);
@@ -166,8 +166,8 @@ pub fn http2(data: &[u8]) {
     assert_eq!(at_once, in_pieces, "pieces matter");
 }
 
-/// Frames of WebSocket to a client that waits for message after message: however they are cut, the
-/// same happens, and its memory stays bounded.
+/// Checks WebSocket frames to a client that awaits message after message: however they are cut, the
+/// same events result, and the client's memory stays bounded.
 pub fn websocket(data: &[u8]) {
     let (first, pieces) = cut(data);
     let whole = pieces.concat();
@@ -218,10 +218,10 @@ pub fn websocket(data: &[u8]) {
     assert_eq!((events, sent), read(&pieces), "pieces matter");
 }
 
-/// Settings that say nothing.
+/// Empty settings.
 const SETTINGS: [u8; 9] = [0, 0, 0, 4, 0, 0, 0, 0, 0];
 
-/// The one request of a spec, prepared.
+/// Prepares the one request of a spec.
 pub(crate) fn requests(protocol: Protocol, body: &str) -> Requests {
     let spec = LoadSpec {
         target: Target {

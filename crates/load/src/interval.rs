@@ -1,4 +1,4 @@
-//! Tallies as files show them.
+//! Converts tallies to the format of files.
 
 use std::collections::BTreeMap;
 
@@ -10,12 +10,13 @@ use bakeoff_model::load::{
 
 use crate::tally::{RequestTally, Tally};
 
-/// Connections of a step that are in this part of the load.
+/// Returns the connections of a step that are in this part of the load.
 pub(crate) fn own_connections(spec: &LoadSpec, step: usize) -> u32 {
     spec.own_part().connections_of(spec.steps[step].connections)
 }
 
-/// Times as files show them. Those of turns are of bursts: only their sum is used.
+/// Converts times to the format of files. Times in turns are those of bursts: only their sum is
+/// used.
 fn stated(times: Histogram, step: &StepSpec) -> Histogram {
     match step.turns {
         None => times,
@@ -40,8 +41,8 @@ fn by_request(
     .collect()
 }
 
-/// A slice as files show it. `own` is the coordinator's CPU time, which is the load generator's
-/// too.
+/// Converts a slice to the format of files. `own` is the coordinator's CPU time, which is part of
+/// the load generator's.
 pub(crate) fn interval(
     spec: &LoadSpec,
     step: usize,
@@ -61,7 +62,7 @@ pub(crate) fn interval(
         Protocol::Websocket(websocket) => websocket.timestamp.is_none(),
         _ => !spec.keep_alive_off,
     };
-    // The times of turns are of bursts.
+    // Response times in turns are those of bursts.
     let first_byte = tally.first_byte().filter(|_| step_spec.turns.is_none());
     let mut unanswered = BTreeMap::new();
     for (request, count) in tally.unanswered {

@@ -1,9 +1,10 @@
 //! The load engine of bakeoff.
 //!
 //! [`run`] carries out a [`LoadSpec`]: it opens connections, sends requests by the pace of each
-//! step, reads and judges the responses, and hands out one interval per slice. It knows no
-//! contender, starts no service and writes no file. [`core_sharing()`] measures what its cores take
-//! from those of the service, which distinguishes hyper-threads of one core from separate cores.
+//! step, reads and judges the responses, and emits one interval per slice. The engine knows no
+//! contender, starts no service and writes no file. [`core_sharing()`] measures how much its cores
+//! slow down those of the service, which distinguishes hyper-threads of one core from separate
+//! cores.
 //!
 //! One thread per core and next to nothing shared: each thread owns its sockets, buffers, random
 //! state and histograms, all of it allocated before the window opens and merged after a slice

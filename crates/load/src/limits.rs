@@ -10,8 +10,8 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use crate::error::LoadError;
 
-/// Raises the soft limit of open files to the hard limit and returns what it is now, `u64::MAX`
-/// when there is none.
+/// Raises the soft limit of open files to the hard limit and returns the result, `u64::MAX` if
+/// there is none.
 ///
 /// A limit that is silently too low shows up as refused connections of the service, so the number
 /// belongs into every record.
@@ -28,9 +28,8 @@ pub fn raise_nofile() -> u64 {
     getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
 }
 
-/// Gives the calling thread a separate table of open files, with the standard streams in it and
-/// nothing else: in a table that threads share, each use of a file is counted in memory that they
-/// share too.
+/// Gives the calling thread a separate table of open files, with only the standard streams in it:
+/// in a table shared by threads, each use of a file is counted in memory that they share too.
 pub(crate) fn own_files() {
     const FIRST: libc::c_uint = 3;
     // A refusal (Linux before 5.9) is not an error: the thread is a little slower then.
@@ -45,12 +44,12 @@ pub(crate) fn own_files() {
     };
 }
 
-/// How many cores this process may use.
+/// Returns the number of cores that this process may use.
 pub(crate) fn usable_cores() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
-/// Binds the calling thread to these cores and returns where it was allowed to run before.
+/// Binds the calling thread to these cores and returns the cores it was allowed to use before.
 ///
 /// # Errors
 /// When the kernel refuses, for example because a core does not exist.
@@ -71,7 +70,7 @@ pub(crate) fn pin(cores: &[usize]) -> Result<CpuSet, LoadError> {
     Ok(before)
 }
 
-/// Lets the calling thread run where [`pin`] found it.
+/// Restores the cores of the calling thread from before [`pin`].
 pub(crate) fn unpin(before: &CpuSet) {
     // Undoing what was allowed a moment ago can only fail when the cores went away meanwhile.
     let _ = sched_setaffinity(None, before);

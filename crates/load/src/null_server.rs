@@ -1,9 +1,8 @@
 //! The fastest server that is still a server: one thread, epoll, the same response to every
-//! request. What has come is read from all connections before any gets a response, so that each
-//! kind of work
-//! finds its code in the cache. Bodies are read and thrown away; chunked ones are not understood.
-//! Generators are measured against it, so that their own cost and their ceiling show. It is not a
-//! contender and no backend: nothing may be compared with it.
+//! request. It reads from all connections before it responds to any, so that each kind of work
+//! finds its code in the cache. Bodies are read and discarded; chunked ones are not supported.
+//! Generators are measured against it, to find their own cost and their ceiling. It is neither a
+//! contender nor a backend: nothing may be compared with it.
 
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -18,7 +17,8 @@ use crate::transport::socket::do_not_pace;
 
 const LISTENER: u64 = u64::MAX;
 
-/// Connections that may wait to be accepted; the standard library's 128 would make thousands wait.
+/// Maximum number of connections waiting to be accepted; the standard library's 128 would make
+/// thousands wait.
 const BACKLOG: i32 = 4096;
 
 /// The response of the null server.
@@ -26,14 +26,14 @@ const BACKLOG: i32 = 4096;
 pub struct NullServer {
     /// Length of the body.
     pub body_bytes: usize,
-    /// CPU time that each response burns before it is sent: a server that is the bottleneck.
+    /// CPU time burnt before each response is sent, to make the server the bottleneck.
     pub work: Duration,
-    /// Cores that it may use; empty = all that the process may.
+    /// Cores that the server may use; empty = all that the process may.
     pub cores: Vec<usize>,
 }
 
 impl Default for NullServer {
-    /// 13 bytes (the length of "Hello, World!") and no work.
+    /// Returns a body of 13 bytes (the length of "Hello, World!") and no work.
     fn default() -> Self {
         Self {
             body_bytes: 13,
@@ -53,31 +53,31 @@ struct Client {
 /// The bytes so far of a request that is not complete.
 #[derive(Debug, Default)]
 struct RequestCounter {
-    /// The start of its head.
+    /// The start of the request's head.
     head: Vec<u8>,
-    /// Bytes of its body that are still to come.
+    /// Bytes of the request's body that have not arrived yet.
     body_left: usize,
 }
 
 impl NullServer {
-    /// Serves until something breaks, in the calling thread.
+    /// Serves until an error, in the calling thread.
     ///
     /// # Errors
-    /// When the kernel refuses to wait or to accept.
+    /// If the kernel refuses to wait or to accept.
     pub fn serve(&self, listener: &TcpListener) -> io::Result<()> {
         self.serve_counting(listener, &AtomicU64::new(0))
     }
 
-    /// The same; `requests` is how many have come.
+    /// Serves until an error, and counts received requests in `requests`.
     ///
     /// # Errors
-    /// As those of [`NullServer::serve`].
+    /// As for [`NullServer::serve`].
     pub fn serve_counting(&self, listener: &TcpListener, requests: &AtomicU64) -> io::Result<()> {
         if !self.cores.is_empty() {
             pin(&self.cores).map_err(io::Error::other)?;
         }
         rustix::net::listen(listener, BACKLOG)?;
-        // Accepted sockets inherit it.
+        // Accepted sockets inherit the setting.
         do_not_pace(listener)?;
         listener.set_nonblocking(true)?;
         let response = self.response();
@@ -91,7 +91,7 @@ impl NullServer {
         };
         let mut events = vec![none; 1024];
         let mut buffer = vec![0; 64 * 1024];
-        // Slots with requests, and how many responses each is owed.
+        // Slots with requests, and the number of responses that each is owed.
         let mut asking: Vec<(usize, usize)> = Vec::new();
         let mut come = 0;
         loop {
@@ -132,7 +132,8 @@ impl NullServer {
         }
     }
 
-    /// With the fields that servers of static files send; nothing looks at their values.
+    /// Returns the response, with the fields that static file servers send; nothing reads their
+    /// values.
     fn response(&self) -> Vec<u8> {
         let body = self.body_bytes;
         let mut response = format!(
@@ -173,7 +174,7 @@ fn accept(
 }
 
 impl Client {
-    /// How many requests have come; `None` when the connection is over.
+    /// Returns the number of received requests; `None` if the connection is over.
     fn receive(&mut self, buffer: &mut [u8]) -> Option<usize> {
         let mut requests = 0;
         loop {
@@ -192,7 +193,7 @@ impl Client {
 }
 
 impl RequestCounter {
-    /// How many requests end in these bytes.
+    /// Returns the number of requests that end in these bytes.
     fn requests(&mut self, bytes: &[u8]) -> usize {
         const END: &[u8; 4] = b"\r\n\r\n";
         let nothing_left = self.head.is_empty() && self.body_left == 0;
@@ -229,7 +230,7 @@ impl RequestCounter {
     }
 }
 
-/// The length of the body that a head promises.
+/// Returns the length of the body that a head announces.
 fn body_bytes(head: &[u8]) -> usize {
     const NAME: &[u8] = b"content-length:";
     let mut lines = head.split(|byte| *byte == b'\n');

@@ -1,5 +1,5 @@
 //! Bytes to be sent, between a protocol that writes them and a transport that owns them until the
-//! kernel has taken all of them.
+//! kernel has accepted all of them.
 
 use std::rc::Rc;
 
@@ -13,12 +13,12 @@ pub(crate) enum Payload {
 }
 
 impl Payload {
-    /// Returns the bytes that a protocol has written; `None` when there are none.
+    /// Returns the bytes that a protocol has written; `None` if there are none.
     pub(crate) fn written(bytes: Vec<u8>) -> Option<Self> {
         (!bytes.is_empty()).then_some(Self::Owned(bytes))
     }
 
-    /// The bytes.
+    /// Returns the bytes.
     #[inline]
     pub(crate) fn bytes(&self) -> &[u8] {
         match self {

@@ -2,14 +2,14 @@
 
 use bakeoff_model::load::LoadPart;
 
-/// Which of the threads this is.
+/// The identity of a thread.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shard {
-    /// Its index.
+    /// Index of the thread.
     pub(crate) thread: u32,
-    /// How many there are.
+    /// Number of threads.
     pub(crate) threads: u32,
-    /// The part of the load that they make together.
+    /// The part of the load that the threads make together.
     pub(crate) part: LoadPart,
 }
 

@@ -1,12 +1,12 @@
-//! The little that the threads of a run have in common, each a word of memory.
+//! The little state that the threads of a run share, each a word of memory.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use bakeoff_model::load::{LoadPart, StepSpec};
 
-/// Ends a run early, or its load on one target, from any thread: the running step is cut short
-/// there, and none follows.
+/// Ends a run early, or its load on one target, from any thread: the running step is cut short, and
+/// none follows.
 #[derive(Debug, Clone, Default)]
 pub struct Stop(Arc<Ends>);
 
@@ -21,8 +21,8 @@ struct Ends {
 const SIDES_MAX: usize = 256;
 
 impl Stop {
-    /// Has the run end. It takes some tens of milliseconds, and up to a second more for responses
-    /// that are under way.
+    /// Ends the run. This takes some tens of milliseconds, and up to a second more for responses
+    /// that are in progress.
     pub fn stop(&self) {
         self.0.run.store(true, Ordering::Relaxed);
     }
@@ -33,7 +33,7 @@ impl Stop {
         self.0.run.load(Ordering::Relaxed)
     }
 
-    /// Has the load on a target end, from 0; that on the others goes on.
+    /// Ends the load on a target, from 0; the others continue.
     pub fn stop_side(&self, side: u32) {
         if let Some(word) = self.0.sides.get(side as usize / 64) {
             word.fetch_or(1 << (side % 64), Ordering::Relaxed);
@@ -55,24 +55,23 @@ impl Stop {
 pub enum Go {
     /// The next step of the spec.
     On,
-    /// The step that is done once more; where none is done, the same as [`Go::On`].
+    /// The last step, once more; the same as [`Go::On`] if there is none.
     Again,
     /// The window of the step that is ready, at this instant of the wall clock, ns since the Unix
-    /// epoch, or at once where it has passed; between steps the same as [`Go::On`].
+    /// epoch, or immediately if it has passed; between steps the same as [`Go::On`].
     At(u64),
-    /// Nothing: the run ends.
+    /// The end of the run.
     End,
 }
 
-/// Requests of a step that may still be started, by whichever thread comes first.
+/// Requests of a step that may still be started, by any thread.
 #[derive(Debug, Default)]
 pub(crate) struct Allowance(AtomicU64);
 
 impl Allowance {
     const UNBOUNDED: u64 = u64::MAX;
 
-    /// Allows a part of a step its share of the requests that the step has; of a step without a
-    /// bound no limit but time.
+    /// Gives a part its share of a step's requests; if the step has no bound, only time limits it.
     pub(crate) fn set(&self, step: &StepSpec, part: LoadPart) {
         let requests = match step.requests_max {
             0 => Self::UNBOUNDED,
@@ -81,7 +80,7 @@ impl Allowance {
         self.0.store(requests, Ordering::Relaxed);
     }
 
-    /// Takes one; `false` when there is none.
+    /// Takes a request; `false` if there is none left.
     #[inline]
     pub(crate) fn take(&self) -> bool {
         // Without a bound no thread writes what the others read.
@@ -94,7 +93,7 @@ impl Allowance {
                 .is_ok()
     }
 
-    /// Whether there is none left.
+    /// Whether no request is left.
     pub(crate) fn is_spent(&self) -> bool {
         self.0.load(Ordering::Relaxed) == 0
     }

@@ -9,7 +9,7 @@ use bakeoff_model::load::{CpuTime, ErrorClass, ErrorCount, MinMax, TurnCount};
 /// Counts of one thread in one slice.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
-    /// Which target it is about.
+    /// Index of the target.
     pub(crate) side: u32,
     /// Index of the slice in its step.
     pub(crate) slice: u32,
@@ -17,31 +17,31 @@ pub(crate) struct Tally {
     pub(crate) start_ns: u64,
     /// When the slice ended, monotonic ns.
     pub(crate) end_ns: u64,
-    /// Nothing follows in this step.
+    /// Whether this is the last slice of the step.
     pub(crate) last: bool,
     /// Successful requests.
     pub(crate) requests: u64,
     /// Failures by class.
     pub(crate) errors: BTreeMap<ErrorClass, ErrorCount>,
-    /// From the real send, successful requests.
+    /// Times from the actual send, for successful requests.
     pub(crate) service_time: Histogram,
-    /// Of successful requests whose response came in parts; `None` before the first one.
+    /// Times of successful requests whose response arrived in parts; `None` before the first one.
     pub(crate) in_parts: Option<Box<InParts>>,
-    /// From the intended send, successful requests of open load.
+    /// Times from the intended send, for successful requests of open load.
     pub(crate) response_time: Histogram,
-    /// Real minus intended send, open load.
+    /// Actual minus intended send, open load.
     pub(crate) send_lag: Histogram,
-    /// Ages of requests that never got their response.
+    /// Ages of requests that never got a response.
     pub(crate) censored: Histogram,
     /// Requests that were due.
     pub(crate) offered: u64,
     /// Open connections when the slice started.
     pub(crate) established: u32,
-    /// Requests that these could have in flight then.
+    /// Requests that these connections could have in flight then.
     pub(crate) in_flight_max: u32,
-    /// From responses to the next requests in their slots, ns: client-side overhead.
+    /// Time from responses to the next requests in their slots, ns: client-side overhead.
     pub(crate) turnaround_ns: u64,
-    /// Time in which connections that were established were being opened again, ns.
+    /// Time in which established connections were being reopened, ns.
     pub(crate) connecting_ns: u64,
     /// Connections reconnected.
     pub(crate) reconnects: u64,
@@ -51,7 +51,7 @@ pub(crate) struct Tally {
     pub(crate) received_bytes: u64,
     /// CPU time of the thread.
     pub(crate) cpu: CpuTime,
-    /// Counts of each request, when there are several.
+    /// Counts of each request, if there are several.
     pub(crate) by_request: Vec<RequestTally>,
     /// Requests that were sent and have no complete response, by their index.
     pub(crate) unanswered: BTreeMap<usize, u64>,
@@ -68,11 +68,11 @@ pub(crate) struct Tally {
 /// Counts of one thread in one turn.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TurnTally {
-    /// The block that it belongs to.
+    /// The block of the turn.
     pub(crate) block: u64,
-    /// When it started, monotonic ns.
+    /// Start of the turn, monotonic ns.
     pub(crate) start_ns: u64,
-    /// When no request was sent any more, monotonic ns.
+    /// When the last request had been sent, monotonic ns.
     pub(crate) until_ns: u64,
     /// When nothing was in flight any more, monotonic ns.
     pub(crate) end_ns: u64,
@@ -87,7 +87,7 @@ pub(crate) struct TurnTally {
 }
 
 impl TurnTally {
-    /// Adds what another thread counted in the same turn.
+    /// Adds the counts of another thread in the same turn.
     fn merge(&mut self, other: &Self) {
         self.start_ns = self.start_ns.min(other.start_ns);
         self.end_ns = self.end_ns.max(other.end_ns);
@@ -97,7 +97,7 @@ impl TurnTally {
         self.others_cpu_ns += other.others_cpu_ns;
     }
 
-    /// The turn as files show it, in a slice that started at `slice_ns`.
+    /// Converts the turn to the format of files, in a slice that started at `slice_ns`.
     pub(crate) fn count(&self, slice_ns: u64) -> TurnCount {
         TurnCount {
             block: self.block,
@@ -112,27 +112,27 @@ impl TurnTally {
     }
 }
 
-/// Times of requests whose response came in parts.
+/// Times of requests whose response arrived in parts.
 #[derive(Debug, Default)]
 pub(crate) struct InParts {
-    /// From the real send to the end.
+    /// Times from the actual send to the end.
     service_time: Histogram,
-    /// From the real send to the first byte of the body.
+    /// Times from the actual send to the first byte of the body.
     first_byte: Histogram,
 }
 
 /// A request that failed.
 #[derive(Debug)]
 pub(crate) struct Failure<'a> {
-    /// Its class.
+    /// Class of the failure.
     pub(crate) class: ErrorClass,
-    /// In words.
+    /// The failure in words.
     pub(crate) message: &'a str,
-    /// Its index; `None` where none was chosen yet.
+    /// Index of the request; `None` if none was chosen yet.
     pub(crate) request: Option<usize>,
-    /// From the send, or the start of the connection attempt, ns.
+    /// Time from the send, or the start of the connection attempt, ns.
     pub(crate) age_ns: u64,
-    /// From when it was due, ns; the same as its age in closed load.
+    /// Time from when the request was due, ns; equal to its age in closed load.
     pub(crate) response_ns: u64,
 }
 
@@ -150,8 +150,8 @@ pub(crate) struct RequestTally {
 }
 
 impl Tally {
-    /// An empty tally whose memory the kernel has really given, so that counting does not fault.
-    /// `parts` requests are counted apart.
+    /// Returns an empty tally whose memory the kernel has really provided, so that counting does
+    /// not fault. `parts` requests are counted separately.
     pub(crate) fn boxed(parts: usize) -> Box<Self> {
         let mut tally = Box::<Self>::default();
         tally.by_request.resize_with(parts, RequestTally::default);
@@ -172,7 +172,7 @@ impl Tally {
         own.into_iter().chain(parts)
     }
 
-    /// Counts a right response to a request; `response_ns` where requests have intended times.
+    /// Counts a right response to a request; `response_ns` if requests have intended times.
     #[inline]
     pub(crate) fn succeed(&mut self, request: usize, service_ns: u64, response_ns: Option<u64>) {
         self.requests += 1;
@@ -186,8 +186,8 @@ impl Tally {
         }
     }
 
-    /// Counts a right response, which was counted already, as one whose first byte came this long
-    /// before its end.
+    /// Counts a right response, which was counted already, as one whose first byte arrived this
+    /// long before its end.
     pub(crate) fn come_in_parts(&mut self, service_ns: u64, before_end_ns: u64) {
         let in_parts = self.in_parts.get_or_insert_default();
         in_parts.service_time.record(service_ns);
@@ -196,8 +196,8 @@ impl Tally {
             .record(service_ns.saturating_sub(before_end_ns));
     }
 
-    /// Times from the real send to the first byte of the body; `None` where all responses came
-    /// whole, so that these are the service times.
+    /// Returns times from the actual send to the first byte of the body; `None` if all responses
+    /// arrived whole, so that these are the service times.
     pub(crate) fn first_byte(&self) -> Option<Histogram> {
         let in_parts = self.in_parts.as_ref()?;
         let mut times = self.service_time.without(&in_parts.service_time);
@@ -205,7 +205,7 @@ impl Tally {
         Some(times)
     }
 
-    /// Counts one failure, also of its request where that is one of several.
+    /// Counts a failure, and counts it for its request if there are several.
     pub(crate) fn fail(&mut self, failure: &Failure<'_>) {
         let entry = self.errors.entry(failure.class).or_default();
         entry.count += 1;
@@ -221,7 +221,7 @@ impl Tally {
         }
     }
 
-    /// Requests that failed.
+    /// Returns the number of requests that failed.
     pub(crate) fn failed(&self) -> u64 {
         self.errors.values().map(|error| error.count).sum()
     }
@@ -232,7 +232,7 @@ impl Tally {
         *self.unanswered.entry(request).or_default() += 1;
     }
 
-    /// Adds what another thread counted in the same slice.
+    /// Adds the counts of another thread in the same slice.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.start_ns = self.start_ns.min(other.start_ns);
         self.end_ns = self.end_ns.max(other.end_ns);

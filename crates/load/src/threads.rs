@@ -24,12 +24,12 @@ use crate::turns::gate::Gate;
 use crate::worker::channels::{Command, Report, WorkerChannels};
 use crate::worker::{Worker, parts_of};
 
-/// Empty tallies that each thread finds laid out; a third one covers a late coordinator.
+/// Number of empty tallies ready for each thread; the third one covers a late coordinator.
 const SPARES: usize = 2;
 
 /// A target, and how it is reached.
 pub(crate) struct LoadTarget<'a> {
-    /// The load of it alone.
+    /// The load on this target alone.
     pub(crate) spec: &'a LoadSpec,
     pub(crate) endpoint: Endpoint,
     pub(crate) tls: Option<TlsSettings>,
@@ -39,7 +39,7 @@ impl<'a> LoadTarget<'a> {
     pub(crate) fn of(spec: &'a LoadSpec) -> Result<Self, LoadError> {
         let timeout = Duration::from_nanos(spec.timeout_connect_ns);
         let endpoint = Endpoint::resolve(&spec.target, timeout)?;
-        // Found wrong here rather than in a thread.
+        // Errors are found here rather than in a thread.
         Requests::prepare(spec)?;
         Script::prepare(spec, 0, Arc::default())?;
         Ok(Self {
@@ -50,7 +50,7 @@ impl<'a> LoadTarget<'a> {
     }
 }
 
-/// How the targets are reached, and what the threads share.
+/// The state that threads share, and how the targets are reached.
 pub(crate) struct RunContext<'a> {
     pub(crate) sides: Vec<LoadTarget<'a>>,
     /// Users of the scenario that started.
@@ -70,7 +70,7 @@ pub(crate) struct ThreadChannels {
     pub(crate) sides: Vec<WorkerChannels>,
 }
 
-/// The channels of a worker, and where it gets empty tallies from.
+/// Returns the channels of a worker, including the source of empty tallies.
 pub(crate) fn worker_channels(
     side: u32,
     reports: &Sender<(usize, Report)>,
@@ -92,7 +92,7 @@ pub(crate) fn worker_channels(
     (spare, channels)
 }
 
-/// The life of one thread.
+/// Runs a thread from start to end.
 pub(crate) fn serve<R: Reactor>(
     spec: &LoadSpec,
     shard: Shard,

@@ -1,9 +1,9 @@
 //! The processor's timestamp counter, which gives the time between two readings of the kernel's
-//! clock at less than half of the cost of one.
+//! clock at less than half the cost of a reading.
 //!
-//! Only where the kernel's clock is made of the same counter, which says that it runs at one rate
-//! on all cores. The rate is the one between the last two readings: a clock that the kernel slews
-//! is followed.
+//! Only used if the kernel's clock is based on the same counter, which shows that it runs at one
+//! rate on all cores. The rate is the one between the last two readings, so it follows a clock that
+//! the kernel slews.
 
 #![expect(unsafe_code, reason = "the counter is in no safe wrapper")]
 
@@ -13,23 +13,23 @@ use std::sync::LazyLock;
 
 use super::kernel_ns;
 
-/// How long the counter is trusted before the kernel's clock is read again, ns.
+/// How long the counter is used before the kernel's clock is read again, ns.
 const TRUSTED_NS: u64 = 10_000_000;
 
-/// The least distance of two readings that give the rate, ns: their own error is some 50 ns.
+/// Minimum distance between two readings that give the rate, ns: their own error is some 50 ns.
 const APART_NS: u64 = 1_000_000;
 
-/// Between two readings of the counter that are farther apart, the thread may have lost its core.
+/// Ticks between two readings of the counter above which the thread may have lost its core.
 const CLOSE_TICKS: u64 = 1_000;
 
-/// Where the counter was when the kernel's clock was read.
+/// The value of the counter when the kernel's clock was read.
 #[derive(Debug, Clone, Copy)]
 struct Anchor {
     ticks: u64,
     ns: u64,
     /// Nanoseconds of a tick, times 2^32; up to 2^36, for a counter of at least 100 MHz.
     rate: u64,
-    /// For how many ticks it is trusted, at most 2^27; 0 while the rate is not known.
+    /// Number of ticks for which the anchor is used, at most 2^27; 0 while the rate is not known.
     trusted: u64,
 }
 
@@ -46,7 +46,7 @@ thread_local! {
     };
 }
 
-/// Nanoseconds of the host's monotonic clock.
+/// Returns the time of the host's monotonic clock, ns.
 #[inline]
 pub(super) fn now_ns() -> u64 {
     let anchor = ANCHOR.get();
@@ -64,10 +64,10 @@ fn ticks() -> u64 {
     unsafe { _rdtsc() }
 }
 
-/// Reads the kernel's clock and makes it the new anchor, if it can be one.
+/// Reads the kernel's clock and makes the reading the new anchor, if possible.
 #[cold]
 fn read_kernel(last: Anchor) -> u64 {
-    // A time that was returned is never taken back.
+    // The returned time never goes back.
     let told_ns = last.after(last.trusted);
     let before = ticks();
     let ns = kernel_ns().max(told_ns);
@@ -94,7 +94,7 @@ fn read_kernel(last: Anchor) -> u64 {
     ns
 }
 
-/// Whether the kernel's clock is made of this counter.
+/// Whether the kernel's clock is based on this counter.
 static IS_THE_KERNELS: LazyLock<bool> = LazyLock::new(|| {
     let source = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
     std::fs::read_to_string(source).is_ok_and(|name| name.trim() == "tsc")

@@ -1,7 +1,7 @@
 //! The engine's clock and its own cost: `CLOCK_MONOTONIC`, and the CPU time of the calling thread.
 //!
-//! No reading of the clock is a system call: the kernel's is read through the vDSO, and between
-//! two of its readings the processor's counter gives the time, where there is one.
+//! No reading of the clock is a system call: the kernel's is read through the vDSO, and between two
+//! of its readings the processor's counter gives the time, if available.
 
 #![expect(unsafe_code, reason = "getrusage of one thread is in no safe wrapper")]
 
@@ -10,7 +10,7 @@ mod counter;
 
 use bakeoff_model::load::CpuTime;
 
-/// Nanoseconds of the host's monotonic clock.
+/// Returns the time of the host's monotonic clock, ns.
 #[inline]
 pub(crate) fn now_ns() -> u64 {
     #[cfg(test)]
@@ -23,15 +23,15 @@ pub(crate) fn now_ns() -> u64 {
     return kernel_ns();
 }
 
-/// The same, by the kernel's clock.
+/// Returns the time of the kernel's monotonic clock, ns.
 fn kernel_ns() -> u64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     // Neither part of a monotonic reading is ever negative.
     time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned()
 }
 
-/// Nanoseconds since the Unix epoch by the host's clock, for timestamps of services and for
-/// instants that several machines share.
+/// Returns the time since the Unix epoch by the host's clock, ns, for timestamps of services and
+/// for instants that several machines share.
 #[inline]
 #[must_use]
 pub fn wall_ns() -> u64 {
@@ -41,8 +41,8 @@ pub fn wall_ns() -> u64 {
     seconds * 1_000_000_000 + time.tv_nsec.cast_unsigned()
 }
 
-/// How far the host's clock is ahead of the monotonic one, ns. The thread may lose its core between
-/// two readings: of a few pairs the closest one counts.
+/// Returns how far the host's clock is ahead of the monotonic one, ns. The thread may lose its core
+/// between two readings: the closest of a few pairs counts.
 #[must_use]
 pub fn wall_ahead_ns() -> u64 {
     let pair = |_| {
@@ -54,7 +54,7 @@ pub fn wall_ahead_ns() -> u64 {
     (0..3).map(pair).min().map_or(0, |(_, ahead_ns)| ahead_ns)
 }
 
-/// CPU time that the calling thread has used so far.
+/// Returns the CPU time that the calling thread has used so far.
 pub(crate) fn thread_cpu() -> CpuTime {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
     // SAFETY: the pointer is to writable memory of the right type, and an all-zero `rusage` is a
@@ -72,7 +72,7 @@ pub(crate) fn thread_cpu() -> CpuTime {
     }
 }
 
-/// The CPU time between two readings of [`thread_cpu`].
+/// Returns the CPU time between two readings of [`thread_cpu`].
 pub(crate) fn cpu_between(before: CpuTime, after: CpuTime) -> CpuTime {
     CpuTime {
         user_ns: after.user_ns.saturating_sub(before.user_ns),
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn the_clock_is_the_kernels_and_never_goes_back() {
-        // What the counter may be off by until the kernel's clock is read again.
+        // Maximum error of the counter until the kernel's clock is read again.
         const OFF_NS: u64 = 5_000;
         let (begin_ns, mut last_ns) = (kernel_ns(), 0);
         while last_ns < begin_ns + 200_000_000 {
@@ -101,7 +101,7 @@ mod tests {
     }
 }
 
-/// A clock that a test moves by hand, for one thread.
+/// A clock that a test moves manually, for one thread.
 #[cfg(test)]
 pub(crate) mod simulated {
     use std::cell::Cell;
@@ -110,7 +110,7 @@ pub(crate) mod simulated {
         static NOW_NS: Cell<Option<u64>> = const { Cell::new(None) };
     }
 
-    /// The simulated time; `None` when the thread lives in the real one.
+    /// Returns the simulated time; `None` if the thread uses the real one.
     pub(crate) fn now_ns() -> Option<u64> {
         NOW_NS.get()
     }

@@ -1,4 +1,4 @@
-//! Requests that are calls of gRPC: their messages encoded, and what their responses must be.
+//! gRPC calls: their encoded messages, and the requirements for their responses.
 
 use bakeoff_base::problem::Problem;
 use bakeoff_grpc::Schema;
@@ -8,11 +8,11 @@ use bakeoff_model::load::RequestSpec;
 
 use crate::error::LoadError;
 
-/// A call of gRPC, as far as its response is concerned.
+/// The data of a gRPC call that its response needs.
 #[derive(Debug)]
 pub(crate) struct Call {
     schema: Schema,
-    /// The path of its method.
+    /// Path of the method.
     path: String,
     /// Allowed statuses; empty = success.
     statuses: Vec<u16>,
@@ -26,11 +26,11 @@ pub(super) fn schema(descriptors: &[u8]) -> Result<Schema, LoadError> {
 }
 
 impl Call {
-    /// Makes a request whose body is a message as JSON a call; returns also the request over HTTP/2
-    /// that it is.
+    /// Converts a request whose body is a message as JSON to a call; also returns its HTTP/2
+    /// request.
     ///
     /// # Errors
-    /// There is no such method, or its message is another one.
+    /// There is no such method, or the message does not match its type.
     pub(super) fn new(
         schema: &Schema,
         request: &RequestSpec,
@@ -68,7 +68,7 @@ impl Call {
         status.is_some_and(|status| grpc::allows(&self.statuses, status))
     }
 
-    /// Returns a response with the message of its body as JSON; a failed call has none.
+    /// Returns a response with the message of its body as JSON; a failed call has no message.
     ///
     /// # Errors
     /// The body is not a message of the method.

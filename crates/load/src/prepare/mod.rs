@@ -1,5 +1,5 @@
 //! The work before the window opens: a spec is checked, and its requests and its scenario are
-//! made ready to be sent.
+//! prepared.
 
 mod call;
 pub(crate) mod request;

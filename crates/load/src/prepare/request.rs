@@ -1,5 +1,5 @@
-//! Requests as prepared bytes, and the order in which a connection goes through them. Everything
-//! here happens before the window opens.
+//! Requests as prepared bytes, and the order in which a connection sends them. Everything here
+//! happens before the window opens.
 
 use std::cell::OnceCell;
 use std::num::NonZero;
@@ -20,45 +20,45 @@ use crate::protocol::token::is_token;
 /// Longest order of requests; weights that need a longer one are scaled down.
 const ORDER_MAX: u64 = 10_000;
 
-/// One request ready to be sent, and what its response must be.
+/// A request ready to be sent, and the requirements for its response.
 #[derive(Debug)]
 pub(crate) struct Prepared {
     /// Method and path, for messages.
     pub(crate) name: String,
-    /// Head and body as they go over the wire.
+    /// Head and body as sent.
     pub(crate) bytes: Rc<[u8]>,
-    /// The same in the shape of HTTP/2, when the spec wants that.
+    /// The request in HTTP/2 form, if the spec uses that.
     pub(crate) http2: Option<http2::Request>,
     /// The text that WebSocket sends; empty = none.
     pub(crate) message: Vec<u8>,
-    /// The response has no body whatever its head says.
+    /// Whether the response has no body whatever its head says.
     pub(crate) head_only: bool,
-    /// The response is read until this many server-sent events have come; 0 = to its end.
+    /// Number of server-sent events after which the response is read no further; 0 = to its end.
     pub(crate) events: u32,
     /// Allowed statuses; empty = 2xx and 3xx.
     statuses: Vec<u16>,
-    /// Of a call of gRPC.
+    /// The gRPC call, if the request is one.
     pub(crate) call: Option<Call>,
-    /// Length of the body when the expectation fixes it; checked on every response.
+    /// Length of the body if the expectation fixes it; checked on every response.
     pub(crate) body_bytes: Option<u64>,
-    /// Length of the first right body, where all others have to be as long. Of this thread's
+    /// Length of the first right body, if all others must have the same. For this thread's
     /// requests, so that threads need not agree on which was first.
     length: Option<OnceCell<u64>>,
     /// Expectation against which captured responses are checked.
     pub(crate) expect: Option<Expect>,
 }
 
-/// A user's request as it goes over the wire, in the shape of the protocol.
+/// A user's rendered request, in the form of the protocol.
 #[derive(Debug)]
 pub(crate) struct RenderedRequest {
-    /// Of HTTP/1.1.
+    /// The bytes for HTTP/1.1.
     pub(crate) bytes: Vec<u8>,
-    /// Of HTTP/2.
+    /// The request for HTTP/2.
     pub(crate) http2: Option<http2::Request>,
 }
 
 impl Prepared {
-    /// As a protocol is given it.
+    /// Returns the request in the form that a protocol takes.
     #[inline]
     pub(crate) fn outgoing(&self) -> OutgoingRequest<'_> {
         OutgoingRequest {
@@ -70,7 +70,7 @@ impl Prepared {
         }
     }
 
-    /// The same with what a scenario has made of it.
+    /// Returns the request with the values that a scenario has filled in.
     pub(crate) fn with<'a>(&'a self, rendered: &'a mut RenderedRequest) -> OutgoingRequest<'a> {
         OutgoingRequest {
             payload: Payload::Owned(std::mem::take(&mut rendered.bytes)),
@@ -85,7 +85,7 @@ impl Prepared {
         self.length.as_ref().is_some_and(|one| one.get().is_none())
     }
 
-    /// The length that the body of a response has to have; of the first right one its own.
+    /// Returns the required length of a response's body; for the first right one its own.
     #[inline]
     pub(crate) fn length_like_first(&self, bytes: u64) -> u64 {
         let first = self.length.as_ref();
@@ -134,7 +134,7 @@ impl Requests {
         Ok(Self { prepared, order })
     }
 
-    /// Index of the request that is the `turn`-th of a connection.
+    /// Returns the index of the request that is the `turn`-th of a connection.
     #[inline]
     pub(crate) fn index_at(&self, turn: usize) -> usize {
         match self.order.as_slice() {
@@ -143,20 +143,20 @@ impl Requests {
         }
     }
 
-    /// How many different requests there are.
+    /// Returns the number of different requests.
     #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         self.prepared.len()
     }
 
-    /// The request with this index.
+    /// Returns the request with this index.
     #[inline]
     pub(crate) fn get(&self, index: usize) -> &Prepared {
         &self.prepared[index]
     }
 }
 
-/// Spreads the requests so that each comes as often as its weight says and as evenly as can be
+/// Spreads the requests so that their frequencies match their weights, as evenly as possible
 /// (smooth weighted round robin).
 fn order(weights: &[u32]) -> Vec<usize> {
     let divisor = weights.iter().fold(0, |a, &b| gcd(a, b)).max(1);
@@ -216,7 +216,7 @@ fn prepare(
     let body_bytes = request
         .expect
         .as_ref()
-        // What is expected of the body of a call is about its message.
+        // The expected body of a call applies to its message.
         .filter(|_| !head_only && call.is_none())
         .and_then(|expect| {
             let exact = expect.body.as_ref().map(|body| body.len() as u64);
@@ -260,7 +260,7 @@ fn prepare(
     })
 }
 
-/// Refuses what cannot be written as HTTP.
+/// Refuses requests that cannot be written as HTTP.
 fn check(request: &RequestSpec) -> Result<(), Problem> {
     if request.method.is_empty() || !request.method.bytes().all(is_token) {
         return Err("the method is not a token".into());
@@ -279,14 +279,15 @@ fn check(request: &RequestSpec) -> Result<(), Problem> {
     Ok(())
 }
 
-/// The upgrade to WebSocket, but for its key and the empty line, which each connection adds.
+/// Returns the upgrade to WebSocket, without its key and the empty line, which each connection
+/// adds.
 fn upgrade_bytes(spec: &LoadSpec, request: &RequestSpec) -> Vec<u8> {
     let mut text = request_line(request) + &header_lines(spec, request);
     text += "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n";
     text.into_bytes()
 }
 
-/// The request as HTTP/1.1.
+/// Returns the request as HTTP/1.1.
 fn wire_bytes(spec: &LoadSpec, request: &RequestSpec) -> Vec<u8> {
     let mut text = request_line(request) + &header_lines(spec, request);
     if wants_length(request) {
@@ -298,12 +299,12 @@ fn wire_bytes(spec: &LoadSpec, request: &RequestSpec) -> Vec<u8> {
     bytes
 }
 
-/// The first line of a request.
+/// Returns the first line of a request.
 pub(crate) fn request_line(request: &RequestSpec) -> String {
     format!("{} {} HTTP/1.1\r\n", request.method, escape(&request.path))
 }
 
-/// All headers but the length of the body.
+/// Returns all headers except the length of the body.
 pub(crate) fn header_lines(spec: &LoadSpec, request: &RequestSpec) -> String {
     let mut text = String::new();
     if !request.has_header("host") {
@@ -319,7 +320,7 @@ pub(crate) fn header_lines(spec: &LoadSpec, request: &RequestSpec) -> String {
     text
 }
 
-/// Whether the length of the body has to be said.
+/// Whether the length of the body must be stated.
 pub(crate) fn wants_length(request: &RequestSpec) -> bool {
     let may_have_body = matches!(request.method.as_str(), "POST" | "PUT" | "PATCH");
     (may_have_body || !request.body.is_empty())
@@ -327,7 +328,7 @@ pub(crate) fn wants_length(request: &RequestSpec) -> bool {
         && !request.has_header("transfer-encoding")
 }
 
-/// Percent-encodes what may not stand in a request line; a path that is already encoded stays.
+/// Percent-encodes characters that are not allowed in a request line; an encoded path stays.
 pub(crate) fn escape(path: &str) -> String {
     let mut escaped = String::with_capacity(path.len());
     for byte in path.bytes() {

@@ -1,5 +1,5 @@
-//! A scenario ready to be gone through: requests with holes for variables, feeds that fill them,
-//! and what users learn from responses. Sockets, time and counts are the worker's business.
+//! A prepared scenario: requests with gaps for variables, feeds that fill them, and values that
+//! users take from responses. The worker handles sockets, time and counts.
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher as _, Hasher as _};
@@ -35,7 +35,7 @@ pub(crate) struct Script {
     variables: usize,
     cookies: bool,
     go_on: bool,
-    /// Users that started, in all threads of this part of the load.
+    /// Number of users that started, in all threads of this part of the load.
     begun: Arc<AtomicU64>,
     part: load::LoadPart,
     random: Random,
@@ -47,11 +47,11 @@ pub(crate) struct Script {
 struct ScriptRequest {
     head: RequestHead,
     body: Vec<TemplatePiece>,
-    /// The body's length has to be said.
+    /// Whether the length of the body must be stated.
     length: bool,
     pause: Pause,
     extract: Vec<(usize, String, Extract)>,
-    /// Variables that it uses.
+    /// Variables that the request uses.
     needs: Vec<usize>,
     /// Whether the response is used beyond its status and length.
     captured: bool,
@@ -69,7 +69,7 @@ enum RequestHead {
 /// A header field of HTTP/2.
 #[derive(Debug)]
 enum Line {
-    /// The same for every user.
+    /// A field that is the same for every user.
     Known(Field),
     Filled(String, Vec<TemplatePiece>),
 }
@@ -80,7 +80,7 @@ enum TemplatePiece {
     Variable(usize, Encoding),
 }
 
-/// How a value is encoded, by where it goes: what must not be in it.
+/// The encoding of a value, by its place: the characters that it must not contain.
 #[derive(Debug, Clone, Copy)]
 enum Encoding {
     Path,
@@ -98,8 +98,8 @@ enum Feeder {
 }
 
 impl Script {
-    /// The scenario of `spec` for one of its threads, which count their users together in `begun`;
-    /// `None` when it has none.
+    /// Prepares the scenario of `spec` for one of its threads, which count their users together in
+    /// `begun`; `None` if it has none.
     ///
     /// # Errors
     /// [`LoadError::Spec`] for variables without values and other specs that cannot be carried out.
@@ -137,12 +137,12 @@ impl Script {
         }))
     }
 
-    /// How many requests a user has to make.
+    /// Returns the number of requests that a user makes.
     pub(crate) fn len(&self) -> usize {
         self.requests.len()
     }
 
-    /// Whether a user whose request failed goes on with the next one.
+    /// Whether a user whose request failed continues with the next one.
     pub(crate) fn goes_on(&self) -> bool {
         self.go_on
     }
@@ -156,7 +156,7 @@ impl Script {
         }
     }
 
-    /// Starts a user, which forgets what the last one on its connection knew.
+    /// Starts a user, which forgets the values of the previous one on its connection.
     pub(crate) fn begin(&mut self, state: &mut UserState) {
         state.cookies.clear();
         state.values.clear();
@@ -193,13 +193,13 @@ impl Script {
         }
     }
 
-    /// Whether a user knows all that a request needs.
+    /// Whether a user has all values that a request needs.
     pub(crate) fn can_ask(&self, request: usize, state: &UserState) -> bool {
         let known = |variable: &usize| state.values[*variable].is_some();
         self.requests[request].needs.iter().all(known)
     }
 
-    /// A pause after a request, ns.
+    /// Returns a pause after a request, ns.
     pub(crate) fn pause_ns(&mut self, request: usize) -> u64 {
         let Pause { min_ns, max_ns } = self.requests[request].pause;
         match max_ns.saturating_sub(min_ns) {
@@ -208,7 +208,7 @@ impl Script {
         }
     }
 
-    /// The request as it goes over the wire.
+    /// Renders the request as sent.
     pub(crate) fn render(&self, request: usize, state: &UserState) -> RenderedRequest {
         let request = &self.requests[request];
         let mut body = Vec::new();
@@ -255,10 +255,10 @@ impl Script {
         }
     }
 
-    /// A user takes from a right response what later requests need.
+    /// Takes the values that later requests of a user need from a right response.
     ///
     /// # Errors
-    /// A message, when a variable has no value in the response.
+    /// A message, if a variable has no value in the response.
     pub(crate) fn learn(
         &self,
         request: usize,
@@ -407,8 +407,7 @@ fn write(parts: &[TemplatePiece], state: &UserState, bytes: &mut Vec<u8>) {
     }
 }
 
-/// A value must not become something else than one: no further parameter or segment of a path, no
-/// further header.
+/// Writes a value so that it stays one: no further parameter or path segment, no further header.
 fn write_value(value: &str, encoding: Encoding, bytes: &mut Vec<u8>) {
     for &byte in value.as_bytes() {
         match encoding {
@@ -447,8 +446,8 @@ fn take_cookies(cookies: &mut Vec<(String, String)>, response: &ReceivedResponse
     }
 }
 
-/// Thirteen letters and digits that no other thread of any load has: 64 bits of the host's own
-/// randomness.
+/// Returns thirteen letters and digits that no other thread of any load has: 64 bits of the host's
+/// own randomness.
 fn nonce() -> String {
     let bits = RandomState::new().build_hasher().finish();
     format!("{:0>13}", base36(bits))

@@ -1,5 +1,5 @@
-//! Orders that make no sense, or that this engine cannot carry out: refused before anything is
-//! opened. Requests are checked where they are prepared.
+//! Checks of a spec: refuses invalid values, and those that this engine cannot carry out, before
+//! anything is opened. Requests are checked when they are prepared.
 
 use bakeoff_model::load::{LoadPart, LoadSpec, Pace, Protocol, RequestSpec, StepSpec, Target};
 use bakeoff_model::transport::Transport;
@@ -18,7 +18,7 @@ const CONNECTIONS_MAX: u32 = 1_000_000;
 /// Highest rate per second; far more than a thread can send.
 const RATE_MAX: f64 = 1e7;
 
-/// Refuses what no engine could do, or this one not yet.
+/// Refuses specs that no engine could carry out, or not this one.
 pub(crate) fn validate(spec: &LoadSpec) -> Result<(), LoadError> {
     let fail = |message: String| Err(LoadError::Spec { message });
     check_protocol(spec)?;
@@ -112,7 +112,7 @@ fn check_sides(spec: &LoadSpec) -> Result<(), LoadError> {
     Ok(())
 }
 
-/// Refuses a part that a load does not have.
+/// Refuses a part that does not exist in a load.
 fn check_part(spec: &LoadSpec) -> Result<(), LoadError> {
     let LoadPart { index, of } = spec.own_part();
     if index < of {
@@ -123,7 +123,7 @@ fn check_part(spec: &LoadSpec) -> Result<(), LoadError> {
     })
 }
 
-/// Refuses what the protocol cannot do.
+/// Refuses features that the protocol does not have.
 fn check_protocol(spec: &LoadSpec) -> Result<(), LoadError> {
     let fail = |message: String| Err(LoadError::Spec { message });
     let transport = Transport {
@@ -156,7 +156,7 @@ fn check_protocol(spec: &LoadSpec) -> Result<(), LoadError> {
     }
 }
 
-/// Whether a message of WebSocket is sent before one is awaited.
+/// Whether a WebSocket message is sent before one is awaited.
 fn sends(request: &RequestSpec) -> bool {
     !request.body.is_empty()
 }

@@ -1,4 +1,4 @@
-//! The protocol of a connection: one of all, known when the connection is set up.
+//! The protocol of a connection: one of all protocols, known when the connection is set up.
 
 use std::rc::Rc;
 
@@ -29,9 +29,9 @@ pub(crate) enum AnyProtocol {
 }
 
 impl AnyProtocol {
-    /// The protocol of `spec` before it is started. `upgrade` is the first request, which
-    /// WebSocket starts with, and `seed` that of its masks; `heads` is shared by all connections
-    /// of a thread.
+    /// Returns the protocol of `spec` before it is started. `upgrade` is the first request, which
+    /// WebSocket starts with, and `seed` is for its masks; `heads` is shared by all connections of
+    /// a thread.
     pub(crate) fn new(spec: &LoadSpec, upgrade: &Rc<[u8]>, heads: &HeadCache, seed: u64) -> Self {
         let slots = slots(spec);
         match spec.target.protocol {
@@ -47,12 +47,12 @@ impl AnyProtocol {
     }
 }
 
-/// Requests that a connection may have in flight.
+/// Returns the number of requests that a connection may have in flight.
 pub(crate) fn slots(spec: &LoadSpec) -> usize {
     spec.in_flight.max(1) as usize
 }
 
-/// Hands a call on to the protocol.
+/// Forwards a call to the protocol.
 macro_rules! each {
     ($any:expr, $protocol:ident => $call:expr) => {
         match $any {

@@ -17,28 +17,29 @@ pub(crate) enum ProtocolEvent {
     },
     /// A request failed and the connection goes on.
     RequestFailed {
-        /// Its slot.
+        /// Slot of the request.
         slot: usize,
-        /// Why.
+        /// The class of the failure.
         class: ErrorClass,
-        /// Why, for a person.
+        /// The failure in words.
         message: String,
     },
     /// More requests may be in flight than before.
     CapacityGrew,
-    /// Requests in flight may still get responses; no further ones may be sent.
+    /// Requests in flight may still get responses; no more may be sent.
     Draining,
-    /// The connection cannot go on. Nothing follows.
+    /// The connection cannot continue. No event follows.
     Failed {
-        /// Why.
+        /// The class of the failure.
         class: ErrorClass,
-        /// Why, for a person.
+        /// The failure in words.
         message: String,
     },
 }
 
 impl ProtocolEvent {
-    /// A connection that cannot go on because of what the service sent.
+    /// Returns the failure of a connection that cannot continue because of the bytes from the
+    /// service.
     pub(crate) fn bad_framing(message: impl Into<String>) -> Self {
         Self::Failed {
             class: ErrorClass::BadFraming,

@@ -1,19 +1,19 @@
-//! The convention that all protocols follow.
+//! The interface that all protocols implement.
 
 use super::event::ProtocolEvent;
 use super::request::OutgoingRequest;
 use super::response::{Capture, Response};
 use crate::payload::Payload;
 
-/// The client's side of one connection: bytes in, events and bytes out. It has a fixed number of
-/// slots, one for each request that may be in flight.
+/// The client's side of a connection: bytes in, events and bytes out. A connection has a fixed
+/// number of slots, one for each request that may be in flight.
 pub(crate) trait Protocol {
-    /// Starts over on a fresh connection. `true` when there is a handshake, whose end will be
-    /// [`ProtocolEvent::Established`]; otherwise requests may be sent at once.
+    /// Starts over on a fresh connection. Returns `true` if there is a handshake, whose end will be
+    /// [`ProtocolEvent::Established`]; otherwise requests may be sent immediately.
     fn start(&mut self) -> bool;
 
-    /// A window opens: what arrived before `start_ns` (monotonic ns) and is only found now is not a
-    /// response to anything. Only a service that speaks unasked has such a thing.
+    /// Opens a window: bytes that arrived before `start_ns` (monotonic ns) and are only found now
+    /// are not a response to anything. Only a service that sends unasked has such bytes.
     fn open_window(&mut self, _start_ns: u64) {}
 
     /// Whether a request may be sent now from a slot that is free.
@@ -22,29 +22,29 @@ pub(crate) trait Protocol {
     /// Sends a request from a free slot and captures this much of its response.
     fn send(&mut self, slot: usize, request: OutgoingRequest<'_>, capture: Capture);
 
-    /// Takes bytes that arrived at `received_ns` (monotonic ns), says what that means, and returns
-    /// how many bytes it took. It stops before the end only after a response whose successor in
-    /// the rest belongs to the next request, which has to be sent first. After
-    /// [`ProtocolEvent::Failed`] it must not be given any more.
+    /// Takes bytes that arrived at `received_ns` (monotonic ns), appends the resulting events, and
+    /// returns how many bytes it took. It stops before the end only after a response if the rest
+    /// belongs to the next request, which has to be sent first. After [`ProtocolEvent::Failed`] it
+    /// must not be called any more.
     fn receive(&mut self, bytes: &[u8], received_ns: u64, events: &mut Vec<ProtocolEvent>)
     -> usize;
 
-    /// The other side closed in good order, which may be the end of a response.
+    /// Handles an orderly close by the other side, which may be the end of a response.
     fn finish(&mut self, _received_ns: u64, _events: &mut Vec<ProtocolEvent>) {}
 
-    /// Bytes that the connection has to carry now. `flushed` when the kernel has taken all that
-    /// there was before.
+    /// Returns bytes for the connection to send now. `flushed` if the kernel has accepted all
+    /// earlier ones.
     fn output(&mut self, flushed: bool) -> Option<Payload>;
 
-    /// The last response of a slot, or as much of it as has come.
+    /// Returns the last response of a slot, or the part of it that has arrived.
     fn response(&mut self, slot: usize) -> &mut Response;
 
-    /// Gives up the request of a slot; `false` when the connection has to go with it.
+    /// Gives up the request of a slot; `false` if the connection has to be closed with it.
     fn cancel(&mut self, _slot: usize) -> bool {
         false
     }
 
-    /// Whether nothing at all has come since the request of this slot was sent.
+    /// Whether nothing at all has arrived since the request of this slot was sent.
     fn is_silent(&mut self, slot: usize) -> bool {
         !self.response(slot).begun
     }
@@ -55,16 +55,17 @@ pub(crate) trait Protocol {
         false
     }
 
-    /// No request waits for that any longer.
+    /// Notes that no request waits for that any longer.
     fn forget_refused(&mut self) {}
 
-    /// Requests that the service allows in flight; `None` for a protocol without streams.
+    /// Returns the number of requests that the service allows in flight; `None` for a protocol
+    /// without streams.
     fn streams(&self) -> Option<u32> {
         None
     }
 
-    /// Whether a response that comes before its request was sent to the end leaves the connection
-    /// of no further use.
+    /// Whether a response that arrives before its request was sent completely makes the connection
+    /// useless.
     fn needs_complete_requests(&self) -> bool {
         false
     }

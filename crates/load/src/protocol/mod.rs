@@ -1,8 +1,8 @@
 //! The protocols, each as a client that loads a service: bytes in, events and bytes out. Nothing
 //! here touches a socket or a clock, so each protocol is tested and fuzzed alone.
 //!
-//! All of them follow one convention, [`interface::Protocol`]; [`any::AnyProtocol`] is the one that
-//! a connection speaks.
+//! All of them implement one trait, [`interface::Protocol`]; [`any::AnyProtocol`] is the one that a
+//! connection uses.
 
 pub(crate) mod any;
 pub(crate) mod event;

@@ -1,19 +1,19 @@
-//! A request as a protocol is given it.
+//! A request in the form that a protocol takes.
 
 use super::http2::request::Request;
 use crate::payload::Payload;
 
-/// A request in the shape of every protocol.
+/// A request in the forms of all protocols.
 #[derive(Debug)]
 pub(crate) struct OutgoingRequest<'a> {
-    /// Of HTTP/1.1: head and body.
+    /// The head and body for HTTP/1.1.
     pub(crate) payload: Payload,
-    /// Of HTTP/2.
+    /// The request for HTTP/2.
     pub(crate) http2: Option<&'a Request>,
-    /// Of WebSocket: the text to be sent; empty = none.
+    /// The text for WebSocket to send; empty = none.
     pub(crate) message: &'a [u8],
-    /// The response has no body whatever its head says.
+    /// Whether the response has no body whatever its head says.
     pub(crate) head_only: bool,
-    /// The response is read until this many server-sent events have come; 0 = to its end.
+    /// Number of server-sent events after which the response is read no further; 0 = to its end.
     pub(crate) events: u32,
 }

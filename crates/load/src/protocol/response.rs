@@ -1,12 +1,12 @@
-//! One response as it comes, whatever protocol carries it: status, length, and when it is captured
-//! its headers and body. Bodies that nothing will look at are counted and thrown away.
+//! A response as it arrives, for every protocol: status, length, and if it is captured its headers
+//! and body. Other bodies are counted and discarded.
 
 use bakeoff_base::problem::Problem;
 use bakeoff_model::check::ReceivedResponse;
 
 use super::sse::Events;
 
-/// Bytes of a captured body; a longer one cannot be checked and says so.
+/// Maximum bytes of a captured body; a longer one cannot be checked and reports so.
 const BODY_MAX: usize = 64 * 1024 * 1024;
 
 /// Memory that is reserved for the next captured body.
@@ -15,32 +15,32 @@ const BODY_RESERVE: usize = 64 * 1024;
 /// The part of a response that is kept beyond its status and length.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Capture {
-    /// Nothing: nothing will look at it.
+    /// Nothing is kept.
     #[default]
     Nothing,
-    /// Its headers, for the cookies in them.
+    /// The headers, for the cookies in them.
     Headers,
-    /// All of it.
+    /// The whole response.
     All,
 }
 
-/// One response on its way.
+/// A response that is arriving.
 #[derive(Debug, Default)]
 pub(crate) struct Response {
-    /// Any byte of it has come.
+    /// Whether any byte has arrived.
     pub(crate) begun: bool,
     /// The status, once the head is complete.
     pub(crate) status: u16,
-    /// The status of a call of gRPC, once it has come.
+    /// The status of a gRPC call, once it has arrived.
     pub(crate) grpc_status: Option<u16>,
-    /// When the first bytes of the body had come and there was more to come, monotonic ns; 0 where
-    /// all of it came together.
+    /// Arrival time of the first bytes of the body if more followed, monotonic ns; 0 if all of it
+    /// arrived together.
     pub(crate) first_byte_ns: u64,
     /// Bytes of the body so far.
     pub(crate) body_bytes: u64,
-    /// The first bytes of the body where a timestamp is expected in them.
+    /// The first bytes of the body, if a timestamp is expected in them.
     pub(crate) prefix: Vec<u8>,
-    /// The wanted events of a stream of such; `None` where the whole response is wanted.
+    /// The wanted server-sent events; `None` if the whole response is wanted.
     events: Option<Events>,
     capture: Capture,
     /// The captured response; boxed because most connections never have one.
@@ -54,7 +54,7 @@ struct Captured {
 }
 
 impl Response {
-    /// Forgets the last response; of the next one this much is captured.
+    /// Forgets the last response and sets how much of the next one is captured.
     #[inline]
     pub(crate) fn begin(&mut self, capture: Capture) {
         self.begun = false;
@@ -73,7 +73,7 @@ impl Response {
         }
     }
 
-    /// Wants this many server-sent events of the response that has started; 0 = all of it.
+    /// Sets the number of server-sent events wanted from the current response; 0 = all of it.
     #[inline]
     pub(crate) fn want_events(&mut self, events: u32) {
         if events > 0 {
@@ -81,7 +81,7 @@ impl Response {
         }
     }
 
-    /// Returns the number of wanted events that have not come; `None` where the whole response is
+    /// Returns the number of wanted events that have not arrived; `None` if the whole response is
     /// wanted.
     #[inline]
     pub(crate) fn events_left(&self) -> Option<u32> {
@@ -95,7 +95,7 @@ impl Response {
         self.capture != Capture::Nothing
     }
 
-    /// Where the headers of a captured response go, names in lower case.
+    /// Returns the headers of a captured response, to add to, with names in lower case.
     pub(crate) fn headers(&mut self) -> Option<&mut Vec<(String, String)>> {
         let captured = self.captured.as_mut();
         let captured = captured.filter(|_| self.capture != Capture::Nothing)?;
@@ -123,7 +123,7 @@ impl Response {
         }
     }
 
-    /// Returns the captured part of the response; `None` when none was asked for.
+    /// Returns the captured part of the response; `None` if none was requested.
     ///
     /// # Errors
     /// A message, when its body was too long to be captured.

@@ -1,21 +1,21 @@
-//! Server-sent events in the body of a response: a stream that need not end is read until the given
-//! events as wanted have come. How events are delimited: HTML Living Standard, 9.2.6.
+//! Server-sent events in the body of a response: an endless stream is read until the wanted number
+//! of events has arrived. How events are delimited: HTML Living Standard, 9.2.6.
 
 /// The field without which a block of lines is not an event.
 const DATA: &[u8] = b"data";
 
-/// Reads a stream until enough events have come.
+/// Reads a stream until enough events have arrived.
 #[derive(Debug, Clone)]
 pub(crate) struct Events {
-    /// Events that have not come yet.
+    /// Number of events that have not arrived yet.
     left: u32,
     /// The first bytes of the line, one more than those of [`DATA`].
     line: [u8; DATA.len() + 1],
     /// Bytes of the line, no more than fit.
     length: usize,
-    /// The block of lines has data.
+    /// Whether the block of lines has data.
     has_data: bool,
-    /// The last byte ended a line, and a line feed belongs to that end.
+    /// Whether the last byte ended a line, so that a line feed belongs to that end.
     after_return: bool,
 }
 
@@ -48,7 +48,7 @@ impl Events {
         }
     }
 
-    /// Returns the number of events that have not come yet.
+    /// Returns the number of events that have not arrived yet.
     pub(crate) fn left(&self) -> u32 {
         self.left
     }

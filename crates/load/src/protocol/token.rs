@@ -1,6 +1,6 @@
-//! The characters of which methods and header names are made.
+//! The characters of methods and header names.
 
-/// Whether this byte may stand in a token (RFC 9110, 5.6.2).
+/// Whether this byte is allowed in a token (RFC 9110, 5.6.2).
 pub(crate) const fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric()
         || matches!(

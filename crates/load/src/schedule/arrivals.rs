@@ -6,23 +6,22 @@ use bakeoff_model::load::{LoadPart, Pace, StepSpec};
 use crate::random::Random;
 use crate::shard::Shard;
 
-/// The arrivals of a step of open load, over all connections of all threads of a part of the load.
-/// At a stated rate they are every n-th of the whole schedule, so that those of all parts
-/// interleave as those of one load generator; each part has its own Poisson process, and the sum of
-/// these is one again.
+/// The open-load arrivals of a step, for one part of the load. At a stated rate they are every n-th
+/// of the whole schedule, so that the parts interleave like one load generator; each part has its
+/// own Poisson process, and their sum is one again.
 #[derive(Debug, Clone)]
 pub(crate) struct Arrivals {
     curve: Curve,
     part: LoadPart,
     /// Connections of all parts.
     connections: u64,
-    /// How many of its requests the part has had.
+    /// Number of requests that the part has had.
     next: u64,
-    /// Requests of all parts after which they end.
+    /// Requests of all parts after which the arrivals end.
     requests_max: u64,
-    /// Time after which they end, ns.
+    /// Time after which the arrivals end, ns.
     duration_ns: u64,
-    /// Nothing is left: when the request after the last one would have been due, ns.
+    /// When the request after the last one would have been due, ns, if nothing is left.
     over_ns: Option<u64>,
 }
 
@@ -41,7 +40,7 @@ enum Curve {
 }
 
 impl Arrivals {
-    /// The arrivals of a part of a step; `None` for closed load, which has none.
+    /// Returns the arrivals of a part of a step; `None` for closed load, which has none.
     pub(crate) fn new(step: &StepSpec, part: LoadPart, seed: u64) -> Option<Self> {
         let connections = u64::from(step.connections);
         let duration_ns = step.duration_ns;
@@ -85,7 +84,7 @@ impl Iterator for Arrivals {
     type Item = u64;
 
     fn next(&mut self) -> Option<u64> {
-        // What is not there comes after the last one of all.
+        // Missing requests come after the last one of all.
         let number = self.part.request(self.next, self.connections);
         let number = number.unwrap_or(u64::MAX).min(self.requests_max);
         let at_ns = self.draw(number);
@@ -104,8 +103,8 @@ impl Iterator for Arrivals {
 }
 
 impl Arrivals {
-    /// When the request of this number is due, if that is within the duration; of a Poisson process
-    /// the part's next one.
+    /// Returns when the request of this number is due, if that is within the duration; for a
+    /// Poisson process the part's next one.
     fn draw(&mut self, number: u64) -> Option<u64> {
         let index = number as f64;
         let at_ns = match &mut self.curve {
@@ -130,7 +129,7 @@ impl Arrivals {
     }
 }
 
-/// Nanoseconds of a float; `None` for what is not a time (a rate of 0, an exhausted ramp).
+/// Returns whole nanoseconds; `None` for an invalid time (a rate of 0, an exhausted ramp).
 fn whole(at_ns: f64) -> Option<u64> {
     #[expect(clippy::cast_possible_truncation, reason = "bounded by the comparison")]
     (0.0..9.0e18)
@@ -139,8 +138,7 @@ fn whole(at_ns: f64) -> Option<u64> {
 }
 
 /// The arrivals that one thread sends, of those of its part. Request n belongs to connection n
-/// modulo all, so that threads need not talk to each other and the union is exactly the arrivals as
-/// a whole.
+/// modulo all, so that threads need not communicate and the union is exactly the whole.
 #[derive(Debug, Clone)]
 pub(crate) struct ThreadArrivals {
     arrivals: Arrivals,
@@ -153,7 +151,7 @@ pub(crate) struct ThreadArrivals {
 }
 
 impl ThreadArrivals {
-    /// The share of a thread among those that own the connections of the part in turn.
+    /// Returns the share of a thread among those that own the connections of the part in turn.
     pub(crate) fn new(arrivals: Arrivals, shard: Shard) -> Self {
         let connections = arrivals.part.share_of(arrivals.connections);
         let mut share = Self {
@@ -168,19 +166,19 @@ impl ThreadArrivals {
         share
     }
 
-    /// When the next request is due; `None` when there is none left.
+    /// Returns when the next request is due; `None` if there is none left.
     #[inline]
     pub(crate) fn due_ns(&self) -> Option<u64> {
         self.due_ns
     }
 
-    /// Nothing is left: when the request after the last one would have been due, ns since the
-    /// window opened, at most the duration.
+    /// Returns when the request after the last one would have been due, if nothing is left, ns
+    /// since the window opened, at most the duration.
     pub(crate) fn over_ns(&self) -> Option<u64> {
         self.arrivals.over_ns
     }
 
-    /// Goes on to the request after the next one.
+    /// Advances to the request after the next one.
     pub(crate) fn advance(&mut self) {
         loop {
             self.due_ns = self.arrivals.next();

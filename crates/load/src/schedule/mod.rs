@@ -16,20 +16,20 @@ use crate::tally::{Failure, Tally};
 use arrivals::ThreadArrivals;
 use users::Users;
 
-/// Requests of open load that may wait for a slot in one thread; more are dropped.
+/// Maximum number of open-load requests that wait for a slot in one thread; more are dropped.
 const WAITING_MAX: usize = 1 << 20;
 
 /// Room for waiting requests that is allocated before the window.
 const WAITING_RESERVED: usize = 1 << 14;
 
-/// Where a time lies.
+/// The position of a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Position {
-    /// In the running slice.
+    /// Within the running slice.
     InSlice,
-    /// Behind the running slice, which must be ended at this time, monotonic ns.
+    /// After the running slice, which must be ended at this time, monotonic ns.
     AfterSlice(u64),
-    /// In no window.
+    /// Outside any window.
     Outside,
 }
 
@@ -44,21 +44,21 @@ struct Window {
     send_until_ns: u64,
     /// The due times of open load.
     arrivals: Option<ThreadArrivals>,
-    /// The last slice has been handed over; responses no longer count.
+    /// Whether the last slice has been emitted; responses no longer count.
     closed: bool,
 }
 
 /// The schedule of a thread.
 #[derive(Debug)]
 pub(crate) struct Schedule {
-    /// Closed load: requests that may still be sent, by all threads together.
+    /// Requests that may still be sent in closed load, by all threads together.
     allowance: Arc<Allowance>,
     window: Option<Window>,
-    /// Open load: due times of requests that wait for a slot.
+    /// Due times of open-load requests that wait for a slot.
     waiting: VecDeque<u64>,
-    /// Open load: slots without a request, longest idle first.
+    /// Slots without a request in open load, longest idle first.
     free: VecDeque<usize>,
-    /// By slot: whether it is in that queue.
+    /// Whether each slot is in that queue.
     is_free: Vec<bool>,
     /// The users of a scenario, one for each slot.
     pub(crate) users: Option<Users>,
@@ -77,7 +77,7 @@ impl Schedule {
         }
     }
 
-    /// Allocates what the window of a step with this many slots will need.
+    /// Allocates memory for the window of a step with this many slots.
     pub(crate) fn reserve(&mut self, slots: usize, open_load: bool) {
         self.free.clear();
         self.free.reserve(slots);
@@ -89,8 +89,8 @@ impl Schedule {
         }
     }
 
-    /// The window is open from `start_ns` to `end_ns` (monotonic), with these arrivals if the load
-    /// is open.
+    /// Opens the window from `start_ns` to `end_ns` (monotonic), with these arrivals if the load is
+    /// open.
     pub(crate) fn open(&mut self, start_ns: u64, end_ns: u64, arrivals: Option<ThreadArrivals>) {
         self.window = Some(Window {
             start_ns,
@@ -104,14 +104,14 @@ impl Schedule {
         self.free.clear();
     }
 
-    /// Requests of closed load may be sent until then, monotonic ns.
+    /// Allows requests of closed load until then, monotonic ns.
     pub(crate) fn send_until(&mut self, until_ns: u64) {
         if let Some(window) = &mut self.window {
             window.send_until_ns = until_ns;
         }
     }
 
-    /// A slice starts; `length_ns` 0 = to the end of the window.
+    /// Starts a slice; `length_ns` 0 = to the end of the window.
     pub(crate) fn begin_slice(&mut self, start_ns: u64, length_ns: u64) {
         let length_ns = match length_ns {
             0 => u64::MAX,
@@ -122,7 +122,7 @@ impl Schedule {
         }
     }
 
-    /// Where `now` lies.
+    /// Returns the position of `now`.
     #[inline]
     pub(crate) fn position(&self, now: u64) -> Position {
         match &self.window {
@@ -152,8 +152,7 @@ impl Schedule {
         self.users.is_some() || self.is_open_load()
     }
 
-    /// Takes one of the requests that may still be sent in closed load; `false` when there is
-    /// none.
+    /// Takes one of the requests that may still be sent in closed load; `false` if there is none.
     pub(crate) fn take_request(&mut self) -> bool {
         let window = self.window.as_ref();
         window.is_some_and(|window| !window.closed) && self.allowance.take()
@@ -169,7 +168,7 @@ impl Schedule {
         }
     }
 
-    /// When arrivals of which nothing is left are over, monotonic ns.
+    /// Returns when arrivals with nothing left are over, monotonic ns.
     fn arrivals_end_ns(&self) -> Option<u64> {
         let window = self.window.as_ref()?;
         Some(window.start_ns + window.arrivals.as_ref()?.over_ns()?)
@@ -181,16 +180,16 @@ impl Schedule {
         (self.is_spent(now) || all_gone) && self.waiting.is_empty()
     }
 
-    /// When the slice, or the remaining arrivals, end after `now`.
+    /// Returns when the slice, or the remaining arrivals, end after `now`.
     pub(crate) fn next_end_ns(&self, now: u64) -> u64 {
         let slice_end_ns = self.window.as_ref().map_or(now, |one| one.slice_end_ns);
         let over_ns = self.arrivals_end_ns().filter(|over_ns| *over_ns > now);
         slice_end_ns.min(over_ns.unwrap_or(u64::MAX))
     }
 
-    /// Which request the slot of this index sends at `now`, by its due time; `None` when none may
-    /// be sent. Without one the slot of open load is noted to be free. A response freed the slot at
-    /// `freed_ns`, monotonic; 0 if none did.
+    /// Returns the due time of the request that the slot with this index sends at `now`; `None` if
+    /// none may be sent. In open load, a slot without a request is noted as free. A response freed
+    /// the slot at `freed_ns`, monotonic; 0 if none did.
     #[inline]
     pub(crate) fn claim(
         &mut self,
@@ -221,10 +220,10 @@ impl Schedule {
         (now, freed_ns): (u64, u64),
         tally: &mut Tally,
     ) -> Option<u64> {
-        // Between two looks at the arrivals there may have been a long batch of events.
+        // A long batch of events may have passed since the arrivals were last checked.
         self.collect_due(now, tally);
         if let Some(due_ns) = self.waiting.pop_front() {
-            // As long as all connections are taken the service is late, and not we.
+            // While all connections are in use the service is late, and not the load generator.
             tally
                 .send_lag
                 .record(now.saturating_sub(due_ns.max(freed_ns)));
@@ -236,7 +235,7 @@ impl Schedule {
         None
     }
 
-    /// Open load: the slot that has been free for the longest, if a request waits.
+    /// Returns the slot that has been free for the longest in open load, if a request waits.
     pub(crate) fn take_free(&mut self) -> Option<usize> {
         if self.waiting.is_empty() {
             return None;
@@ -246,12 +245,12 @@ impl Schedule {
         Some(index)
     }
 
-    /// Open load: the request that has waited the longest.
+    /// Returns the open-load request that has waited the longest.
     pub(crate) fn take_waiting(&mut self) -> Option<u64> {
         self.waiting.pop_front()
     }
 
-    /// Open load: moves what is due at `until_ns` (monotonic) to the waiting requests.
+    /// Moves open-load requests that are due at `until_ns` (monotonic) to the waiting ones.
     pub(crate) fn collect_due(&mut self, until_ns: u64, tally: &mut Tally) {
         let Some(window) = &mut self.window else {
             return;
@@ -277,7 +276,7 @@ impl Schedule {
         }
     }
 
-    /// Open load: drops what has waited longer than a response may take.
+    /// Drops open-load requests that have waited longer than a response may take.
     pub(crate) fn drop_overdue(&mut self, now: u64, bound_ns: u64, tally: &mut Tally) {
         while let Some(&due_ns) = self.waiting.front() {
             let waited_ns = now.saturating_sub(due_ns);
@@ -292,15 +291,15 @@ impl Schedule {
         }
     }
 
-    /// When the next request of open load is due, monotonic ns.
+    /// Returns when the next open-load request is due, monotonic ns.
     pub(crate) fn next_due_ns(&self) -> Option<u64> {
         let window = self.window.as_ref()?;
         Some(window.start_ns + window.arrivals.as_ref()?.due_ns()?)
     }
 
-    /// Ends the window: what still waits becomes a censored sample.
+    /// Ends the window: waiting requests become censored samples.
     pub(crate) fn close(&mut self, end_ns: u64, tally: &mut Tally) {
-        // Behind the last request of a bounded step nothing waits, and arrivals count themselves.
+        // After the last request of a bounded step nothing waits, and arrivals count themselves.
         let waits = !self.is_open_load() && !self.is_spent(end_ns);
         if let Some(users) = self.users.as_ref().filter(|_| waits) {
             for age_ns in users.ready_ns(end_ns) {
@@ -315,20 +314,20 @@ impl Schedule {
         }
     }
 
-    /// The step is over.
+    /// Ends the step.
     pub(crate) fn end(&mut self) {
         self.window = None;
         self.waiting.clear();
     }
 
-    /// The request for which the user of this slot wants a connection in this window.
+    /// Returns the request for which the user of this slot wants a connection in this window.
     pub(crate) fn wanted(&self, index: usize) -> Option<usize> {
         let window = self.window.as_ref().filter(|window| !window.closed);
         window.and(self.users.as_ref())?.ready_request(index)
     }
 }
 
-/// A request of open load that is never sent.
+/// Returns the failure of an open-load request that is never sent.
 fn dropped(waited_ns: u64, message: &str) -> Failure<'_> {
     Failure {
         class: ErrorClass::Dropped,

@@ -1,6 +1,5 @@
-//! The users of a scenario: each has a separate connection, or a share of one where the protocol
-//! has several requests in flight, makes one request after the other, and has think times between
-//! them.
+//! The users of a scenario: each has a separate connection, or a share of one if the protocol has
+//! several requests in flight, makes one request after the other, and has think times in between.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -16,24 +15,24 @@ use crate::tally::Tally;
 /// The activity of a user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Activity {
-    /// It has not arrived yet, or thinks.
+    /// The user has not arrived yet, or thinks.
     Thinking,
-    /// It has a request to send and waits for its connection.
+    /// The user has a request to send and waits for its connection.
     Ready,
-    /// It waits for a response.
+    /// The user waits for a response.
     Waiting,
-    /// It has been through the scenario as often as it should.
+    /// The user has finished all its passes through the scenario.
     Gone,
 }
 
 #[derive(Debug)]
 struct User {
     activity: Activity,
-    /// Index of its current request.
+    /// Index of the user's current request.
     request: usize,
-    /// When that one was to be sent, monotonic ns.
+    /// When the current request should have been sent, monotonic ns.
     intended_ns: u64,
-    /// How often it still goes through the scenario.
+    /// Number of remaining passes through the scenario.
     times_left: u64,
     state: UserState,
 }
@@ -43,9 +42,9 @@ struct User {
 pub(crate) struct Users {
     script: Script,
     users: Vec<User>,
-    /// When thinking users go on, earliest first.
+    /// When thinking users continue, earliest first.
     due: BinaryHeap<Reverse<(u64, usize)>>,
-    /// Users that are not gone.
+    /// Number of users that are not gone.
     present: usize,
 }
 
@@ -60,27 +59,27 @@ impl Users {
         }
     }
 
-    /// Whether all have been through the scenario as often as they should.
+    /// Whether all users have finished their passes through the scenario.
     pub(crate) fn all_gone(&self) -> bool {
         self.present == 0
     }
 
-    /// The request that a user makes now, and what of its response has to be captured.
+    /// Returns the request that a user makes now, and how much of its response to capture.
     pub(crate) fn request_of(&self, index: usize) -> (usize, Capture) {
         let request = self.users[index].request;
         (request, self.script.capture_of(request))
     }
 
-    /// That request as it goes over the wire.
+    /// Renders the user's current request.
     pub(crate) fn render(&self, index: usize) -> RenderedRequest {
         let user = &self.users[index];
         self.script.render(user.request, &user.state)
     }
 
-    /// A user takes from a right response what later requests need.
+    /// Takes the values that later requests of a user need from a right response.
     ///
     /// # Errors
-    /// When something is not there: the class of the failure, and what in which request.
+    /// If a value is missing: the class of the failure, the value and the request.
     pub(crate) fn learn(
         &mut self,
         index: usize,
@@ -96,7 +95,8 @@ impl Users {
         learned.map_err(|message| (ErrorClass::WrongBody, format!("{request}: {message}")))
     }
 
-    /// How long users with a request to send have been waiting for a connection at `end_ns`.
+    /// Returns how long users with a request to send have been waiting for a connection at
+    /// `end_ns`.
     pub(crate) fn ready_ns(&self, end_ns: u64) -> impl Iterator<Item = u64> + '_ {
         let ready = self
             .users
@@ -105,8 +105,8 @@ impl Users {
         ready.map(move |user| end_ns.saturating_sub(user.intended_ns))
     }
 
-    /// The user of this index is done with its request and goes on with the next one, as another
-    /// user when it has come to the end of the scenario: then it is `true`.
+    /// Ends the request of the user with this index and starts the next one. Returns `true` if the
+    /// scenario ended, so that the slot continues as another user.
     pub(crate) fn go_on(&mut self, index: usize, good: bool, now: u64, tally: &mut Tally) -> bool {
         let Some(user) = self.users.get_mut(index) else {
             return false;
@@ -141,8 +141,8 @@ impl Users {
         through || lost
     }
 
-    /// The users of a step arrive from `start_ns` on, within the time that the pace says.
-    /// `open_load`: the arrivals say when, and a slot is each time another user.
+    /// Lets the users of a step arrive from `start_ns` on, within the time that the pace states.
+    /// With `open_load` the arrivals determine when, and a slot is a different user each time.
     pub(crate) fn arrive(&mut self, pace: Pace, start_ns: u64, open_load: bool, slots: SlotShare) {
         let (arrive_ns, times) = match pace {
             Pace::Users { arrive_ns, times } => (arrive_ns, times),
@@ -152,7 +152,7 @@ impl Users {
         self.users.clear();
         for index in 0..slots.own {
             let number = slots.share.number(index as u64);
-            // In 128 bits, so that a million users over a week fit.
+            // Uses 128 bits, so that a million users over a week fit.
             let offset = u128::from(arrive_ns) * u128::from(number);
             let offset = offset / u128::from(slots.of_all.max(1));
             let at_ns = start_ns + u64::try_from(offset).unwrap_or(arrive_ns);
@@ -176,7 +176,7 @@ impl Users {
         self.present = self.users.len();
     }
 
-    /// Users that wait with a request, because their service had no turn, send it now.
+    /// Lets users send the request that they held because their service had no turn.
     pub(crate) fn go_on_at(&mut self, now: u64) {
         let ready = |user: &&mut User| user.activity == Activity::Ready;
         for user in self.users.iter_mut().filter(ready) {
@@ -184,7 +184,8 @@ impl Users {
         }
     }
 
-    /// When the user of this slot was to send its request, if it has one and it may be sent.
+    /// Returns when the user of this slot should have sent its request, if it has one and it may be
+    /// sent.
     pub(crate) fn claim(&mut self, index: usize, allowance: &Allowance) -> Option<u64> {
         let user = self.users.get_mut(index)?;
         if user.activity != Activity::Ready || !allowance.take() {
@@ -194,7 +195,7 @@ impl Users {
         Some(user.intended_ns)
     }
 
-    /// The index of the next user whose think time is over at `now`.
+    /// Returns the index of the next user whose think time is over at `now`.
     pub(crate) fn wake(&mut self, now: u64) -> Option<usize> {
         let &Reverse((at_ns, index)) = self.due.peek()?;
         if at_ns > now {
@@ -205,18 +206,18 @@ impl Users {
         Some(index)
     }
 
-    /// When the next think time is over.
+    /// Returns when the next think time is over.
     pub(crate) fn next_due_ns(&self) -> Option<u64> {
         self.due.peek().map(|Reverse((at_ns, _))| *at_ns)
     }
 
-    /// The request that a user has to send while its connection cannot be made.
+    /// Returns the request that a user has to send while its connection cannot be made.
     pub(crate) fn ready_request(&self, index: usize) -> Option<usize> {
         let user = self.users.get(index)?;
         (user.activity == Activity::Ready).then_some(user.request)
     }
 
-    /// When the user was to send its request, monotonic ns.
+    /// Returns when the user should have sent its request, monotonic ns.
     pub(crate) fn intended_ns(&self, index: usize) -> Option<u64> {
         Some(self.users.get(index)?.intended_ns)
     }
@@ -225,10 +226,10 @@ impl Users {
 /// The slots of a thread among those of the whole load.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SlotShare {
-    /// How many it has.
+    /// Number of slots of the thread.
     pub(crate) own: usize,
-    /// How many there are.
+    /// Number of slots of the whole load.
     pub(crate) of_all: u64,
-    /// Which of them are its own.
+    /// Share of the thread.
     pub(crate) share: LoadPart,
 }

@@ -26,25 +26,25 @@ const TIMESTAMP_AT: usize = unsafe { libc::CMSG_LEN(0) } as usize;
 pub(crate) const TIMESTAMP_BYTES: usize =
     unsafe { libc::CMSG_SPACE(size_of::<libc::timespec>() as u32) } as usize;
 
-/// The same as a length in a header, whose type is another one with musl than with glibc.
+/// The number of these bytes as a length in a header, whose type differs between musl and glibc.
 #[expect(clippy::cast_possible_truncation, reason = "a time has 16 bytes")]
 pub(crate) const TIMESTAMP_LENGTH: u16 = TIMESTAMP_BYTES as u16;
 
 /// Whether calls on a socket wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Blocking {
-    /// They do.
+    /// Calls wait.
     Yes,
-    /// They return at once.
+    /// Calls return immediately.
     No,
 }
 
-/// Where connections go, resolved once.
+/// The destination of connections, resolved once.
 #[derive(Debug, Clone)]
 pub(crate) enum Endpoint {
     /// IPv4 or IPv6.
     Inet {
-        /// Where.
+        /// The address.
         address: SocketAddr,
         /// The device to which sockets are bound.
         device: Option<String>,
@@ -54,11 +54,11 @@ pub(crate) enum Endpoint {
 }
 
 impl Endpoint {
-    /// Resolves the target. Among several addresses of a name the first one that accepts a
-    /// connection within `timeout` is taken.
+    /// Resolves the target. Of several addresses of a name, the first one that accepts a connection
+    /// within `timeout` is used.
     ///
     /// # Errors
-    /// [`LoadError::Spec`] when the address cannot be understood or resolved.
+    /// [`LoadError::Spec`] if the address is invalid or cannot be resolved.
     pub(crate) fn resolve(target: &Target, timeout: Duration) -> Result<Self, LoadError> {
         if let Some(path) = &target.unix_socket {
             return SocketAddrUnix::new(path.as_str())
@@ -120,7 +120,7 @@ impl Endpoint {
         Ok(socket)
     }
 
-    /// The address as the kernel wants it.
+    /// Returns the address in the kernel's form.
     pub(crate) fn any(&self) -> SocketAddrAny {
         match self {
             Self::Inet { address, .. } => (*address).into(),
@@ -141,7 +141,7 @@ impl Endpoint {
     }
 }
 
-/// Chooses a congestion control that sends at once: pacing by a model of the path (BBR) costs
+/// Chooses a congestion control that sends immediately: pacing by a model of the path (BBR) costs
 /// timers for a path that has no bottleneck. Reno is in every kernel; one without it keeps its
 /// default.
 pub(crate) fn do_not_pace(socket: impl AsFd) -> Result<(), Errno> {
@@ -151,7 +151,7 @@ pub(crate) fn do_not_pace(socket: impl AsFd) -> Result<(), Errno> {
     })
 }
 
-/// Has the kernel take a receive timestamp when bytes arrive on a socket. A refusal is not an
+/// Asks the kernel for a receive timestamp when bytes arrive on a socket. A refusal is not an
 /// error: without timestamps the time of reading counts.
 pub(crate) fn enable_rx_timestamps(socket: &OwnedFd) {
     let on: libc::c_int = 1;
@@ -163,8 +163,8 @@ fn bind_to(socket: &OwnedFd, device: &str) -> Result<(), Errno> {
     set_option(socket, libc::SO_BINDTODEVICE, device.as_bytes())
 }
 
-/// Whether this process may bind sockets to a device of this host. Linux before 5.7 lets only
-/// those do it that have `CAP_NET_RAW`.
+/// Whether this process may bind sockets to a device of this host. Before Linux 5.7 this requires
+/// `CAP_NET_RAW`.
 #[must_use]
 pub fn may_bind_to_device() -> bool {
     let protocol = Some(ipproto::TCP);
@@ -201,8 +201,8 @@ fn last_error() -> Errno {
     Errno::from_raw_os_error(code.unwrap_or(libc::EIO))
 }
 
-/// Receives bytes; with them, when the last of them arrived, in nanoseconds since the Unix epoch,
-/// if the kernel says so.
+/// Receives bytes, with the arrival time of the last one, in nanoseconds since the Unix epoch, if
+/// the kernel reports it.
 pub(crate) fn receive_with_timestamp(
     socket: &OwnedFd,
     room: &mut [u8],
@@ -225,12 +225,12 @@ pub(crate) fn receive_with_timestamp(
     let Ok(bytes) = usize::try_from(bytes) else {
         return Err(last_error());
     };
-    // What the kernel did not fill is zero, and no timestamp.
+    // Bytes that the kernel did not fill are zero, and no timestamp.
     Ok((bytes, timestamp_ns(&control)))
 }
 
-/// The time in a control message of the kernel: when the last byte arrived, in nanoseconds since
-/// the Unix epoch. `None` for any other message, or none.
+/// Returns the time in a control message of the kernel: the arrival of the last byte, in
+/// nanoseconds since the Unix epoch. `None` for any other message, or none.
 #[inline]
 pub(crate) fn timestamp_ns(control: &[u8]) -> Option<u64> {
     let number = |at: usize| Some(i32::from_ne_bytes(*control.get(at..)?.first_chunk()?));
@@ -245,11 +245,12 @@ pub(crate) fn timestamp_ns(control: &[u8]) -> Option<u64> {
     is_timestamp.then(|| seconds.cast_unsigned() * 1_000_000_000 + rest.cast_unsigned())
 }
 
-/// The class of a connection that could not be made, or broke before it was seen to be there.
+/// Returns the error class of a connection that could not be made, or broke before it was seen to
+/// be established.
 pub(crate) fn connect_class(errno: Errno) -> ErrorClass {
     match errno {
         Errno::TIMEDOUT => ErrorClass::ConnectTimeout,
-        // What is refused has another error: this one was accepted, then reset.
+        // A refused connection has another error: this one was accepted, then reset.
         Errno::CONNRESET | Errno::PIPE => ErrorClass::Reset,
         Errno::MFILE
         | Errno::NFILE
@@ -262,7 +263,7 @@ pub(crate) fn connect_class(errno: Errno) -> ErrorClass {
     }
 }
 
-/// The class of a connection that broke while it was in use.
+/// Returns the error class of a connection that broke while it was in use.
 pub(crate) fn broken_class(errno: Errno) -> ErrorClass {
     match errno {
         Errno::NOMEM | Errno::NOBUFS => ErrorClass::Local,

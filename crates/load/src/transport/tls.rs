@@ -1,6 +1,6 @@
-//! TLS on top of a reactor: rustls takes bytes and gives bytes, and never sees a socket.
+//! TLS on top of a reactor: rustls takes bytes and returns bytes, and never sees a socket.
 //!
-//! Every connection makes a full handshake unless resumption is asked for: resumed sessions make
+//! Every connection makes a full handshake unless resumption is requested: resumed sessions make
 //! reconnects look cheaper than they are for new clients.
 
 use std::io::{Read as _, Write as _};
@@ -22,7 +22,7 @@ pub(crate) struct TlsSettings {
 }
 
 impl TlsSettings {
-    /// Reads the certificates that are trusted. `None` without TLS.
+    /// Reads the trusted certificates. `None` without TLS.
     ///
     /// # Errors
     /// [`LoadError::System`] when the host name cannot be one of a certificate, the host has no
@@ -81,7 +81,7 @@ impl TlsSession {
         self.client.is_handshaking()
     }
 
-    /// Whether the other side chose the protocol that is needed, once the handshake is over.
+    /// Checks that the other side chose the required protocol, once the handshake is over.
     ///
     /// # Errors
     /// A message, when it did not.
@@ -105,8 +105,8 @@ impl TlsSession {
         self.is_closed
     }
 
-    /// Takes bytes of the connection and appends what they mean to `plain`. The other side's
-    /// close_notify gets a reply at once: some services wait for that before they close.
+    /// Takes bytes of the connection and appends the decrypted ones to `plain`. The other side's
+    /// close_notify gets a reply immediately: some services wait for that before they close.
     ///
     /// # Errors
     /// A message, when TLS fails. What [`TlsSession::output`] then gives is the alert.
@@ -141,7 +141,7 @@ impl TlsSession {
         let _ = self.client.writer().write_all(plain);
     }
 
-    /// The bytes that the connection has to carry now; empty = none.
+    /// Returns the bytes for the connection to send now; empty = none.
     pub(crate) fn output(&mut self) -> Vec<u8> {
         let mut bytes = Vec::new();
         while self.client.wants_write() {

@@ -1,4 +1,4 @@
-//! The CPU time of targets, read at the edges of turns.
+//! The CPU time of targets, read at the ends of turns.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
@@ -15,7 +15,7 @@ pub(crate) enum Counter {
     File(File),
     /// Clocks of processes.
     Processes(Vec<u32>),
-    /// It cannot be read.
+    /// The CPU time cannot be read.
     None,
 }
 
@@ -29,7 +29,7 @@ impl Counter {
         }
     }
 
-    /// CPU time up to now, ns; `None` where it cannot be read.
+    /// Returns the CPU time up to now, ns; `None` if it cannot be read.
     pub(crate) fn read_ns(&self) -> Option<u64> {
         match self {
             Self::File(file) => {
@@ -43,7 +43,7 @@ impl Counter {
     }
 }
 
-/// The number of `cpuacct.usage`, or `usage_usec` of `cpu.stat`, ns.
+/// Reads the number of `cpuacct.usage`, or `usage_usec` of `cpu.stat`, ns.
 fn parse(text: &str) -> Option<u64> {
     let first = text.lines().next()?;
     match first.strip_prefix("usage_usec ") {
@@ -56,7 +56,7 @@ fn parse(text: &str) -> Option<u64> {
 /// proc_sys_kernel, `pid_max`).
 const PROCESSES: libc::clockid_t = 1 << 22;
 
-/// Returns the CPU time of all threads of a process, those that ended included, ns.
+/// Returns the CPU time of all threads of a process, including exited ones, ns.
 fn process_ns(process: u32) -> Option<u64> {
     // man 2 clock_getres: the clock of a process is its complement, shifted, and the kind of clock,
     // 2 for scheduler time, in the lower bits.

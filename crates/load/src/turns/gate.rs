@@ -1,5 +1,5 @@
 //! The barrier of the threads of a step between two turns: the last one that arrives reads the
-//! clock and the CPU counters and says what all of them do next.
+//! clock and the CPU counters and decides what all of them do next.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -12,7 +12,7 @@ use super::length::Length;
 use crate::clock::now_ns;
 use crate::shared::Stop;
 
-/// How often a waiting thread looks whether the run has to end.
+/// How often a waiting thread checks whether the run has to end.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// One turn.
@@ -20,9 +20,9 @@ const LOOK: Duration = Duration::from_millis(20);
 pub(crate) struct Turn {
     /// The side that is loaded.
     pub(crate) side: usize,
-    /// The block that it belongs to.
+    /// The block of the turn.
     pub(crate) block: u64,
-    /// When it starts, monotonic ns.
+    /// Start of the turn, monotonic ns.
     pub(crate) start_ns: u64,
     /// When the last request may be sent, monotonic ns.
     pub(crate) until_ns: u64,
@@ -31,26 +31,26 @@ pub(crate) struct Turn {
 /// The next action of all threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// They play this turn.
+    /// Play this turn.
     Turn(Turn),
-    /// They end the slice of every side at this time, monotonic ns.
+    /// End the slice of every side at this time, monotonic ns.
     EndSlice(u64),
-    /// They end the step at this time, monotonic ns.
+    /// End the step at this time, monotonic ns.
     EndStep(u64),
 }
 
 /// CPU time of the sides in the turn that ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TurnCpu {
-    /// Whose turn it was.
+    /// Side of the turn.
     pub(crate) side: usize,
-    /// Its CPU time, ns.
+    /// CPU time of that side, ns.
     pub(crate) own_ns: u64,
-    /// That of all others, ns.
+    /// CPU time of all other sides, ns.
     pub(crate) others_ns: u64,
 }
 
-/// How a step in turns goes on.
+/// The progress of a step in turns.
 #[derive(Debug)]
 pub(crate) struct Rotation {
     end_ns: u64,
@@ -62,7 +62,7 @@ pub(crate) struct Rotation {
     turn_ns: u64,
     /// The order of the running block, without sides that may not be loaded any more.
     order: Vec<usize>,
-    /// How many turns of the running block have started.
+    /// Number of turns of the running block that have started.
     started: usize,
     block: u64,
     /// CPU time of each side at the start of the turn that is being played, ns.
@@ -76,18 +76,18 @@ pub(crate) struct Rotation {
 pub(crate) struct StepOfTurns {
     /// Bounds of the length of a turn.
     pub(crate) turns: Turns,
-    /// When it starts, monotonic ns.
+    /// Start of the step, monotonic ns.
     pub(crate) start_ns: u64,
-    /// How long it is, ns.
+    /// Length of the step, ns.
     pub(crate) duration_ns: u64,
     /// Length of a slice, ns; 0 = all of the step.
     pub(crate) slice_ns: u64,
-    /// Draws the orders.
+    /// Seed of the orders.
     pub(crate) seed: u64,
 }
 
 impl Rotation {
-    /// Before the first turn of this number of sides.
+    /// Returns the state before the first turn of this number of sides.
     pub(crate) fn new(step: &StepOfTurns, sides: usize) -> Self {
         let slice_ns = match step.slice_ns {
             0 => u64::MAX,
@@ -108,8 +108,8 @@ impl Rotation {
         }
     }
 
-    /// Ends the turn that was played, whose drain took the slowest thread this long, and says what
-    /// is next.
+    /// Ends the turn that was played, whose drain took the slowest thread this long, and returns
+    /// the next action.
     fn go_on(
         &mut self,
         drain_ns: u64,
@@ -149,7 +149,7 @@ impl Rotation {
         (Next::Turn(turn), cpu)
     }
 
-    /// Reads the counters; what they grew by in the turn that was played.
+    /// Reads the counters and returns their growth in the turn that was played.
     fn read(&mut self, drain_ns: u64, counters: &[Counter]) -> Option<TurnCpu> {
         let mut grew = vec![0; self.readings_ns.len()];
         for (side, counter) in counters.iter().enumerate() {
@@ -169,7 +169,7 @@ impl Rotation {
     }
 }
 
-/// Where the threads meet.
+/// The barrier of the threads.
 #[derive(Debug)]
 pub(crate) struct Gate {
     threads: usize,
@@ -181,14 +181,14 @@ pub(crate) struct Gate {
 #[derive(Debug, Default)]
 struct State {
     rotation: Option<Rotation>,
-    /// Threads that wait for the others.
+    /// Number of threads that wait for the others.
     arrived: usize,
-    /// How often all have been here.
+    /// Number of times that all threads have passed.
     passes: u64,
-    /// The longest drain of those that have arrived.
+    /// The longest drain of the threads that have arrived.
     drain_ns: u64,
     next: Option<Next>,
-    /// A thread is gone and will not come any more.
+    /// Whether a thread has exited and will not arrive any more.
     is_abandoned: bool,
 }
 
@@ -203,12 +203,12 @@ impl Gate {
         }
     }
 
-    /// A step starts; no thread is here.
+    /// Starts a step; no thread has arrived.
     pub(crate) fn begin(&self, rotation: Rotation) {
         self.state().rotation = Some(rotation);
     }
 
-    /// A thread cannot go on: the others end their step.
+    /// Notes that a thread cannot continue: the others end their step.
     pub(crate) fn abandon(&self) {
         self.state().is_abandoned = true;
         self.passed.notify_all();

@@ -2,11 +2,11 @@
 
 use bakeoff_model::load::Turns;
 
-/// How many times as long as the slowest side's drain a turn is: then the drain, in which fewer and
-/// fewer requests are in flight, is less than a tenth of it.
+/// Ratio of a turn's length to the slowest side's drain, which makes the drain, in which fewer and
+/// fewer requests are in flight, less than a tenth of it.
 const DRAINS: u64 = 10;
 
-/// How many turns of a side the mean of its drains remembers: from there on the newest one has the
+/// Number of turns that the mean of a side's drains remembers: after that the newest one has the
 /// inverse as its weight.
 const MEMORY: u64 = 8;
 
@@ -22,13 +22,13 @@ pub(super) struct Length {
 /// The mean of the drains of a side.
 #[derive(Debug, Clone, Copy, Default)]
 struct Drains {
-    /// The turns that it remembers.
+    /// Number of turns in the mean.
     turns: u64,
     mean_ns: u64,
 }
 
 impl Length {
-    /// That of sides which had no turn yet.
+    /// Returns the length for sides without a turn yet.
     pub(super) fn new(bounds: Turns, sides: usize) -> Self {
         Self {
             bounds,
@@ -44,8 +44,8 @@ impl Length {
         drains.mean_ns = (drains.mean_ns * (drains.turns - 1) + drain_ns) / drains.turns;
     }
 
-    /// The length of the turns of these sides in the next block, ns. It becomes longer at once, and
-    /// shorter only by a half, so that neighbouring blocks are alike.
+    /// Returns the length of the turns of these sides in the next block, ns. It becomes longer
+    /// immediately, and shorter only by a half, so that neighbouring blocks are alike.
     pub(super) fn next(&mut self, sides: &[usize]) -> u64 {
         let means_ns = sides.iter().map(|side| self.drains[*side].mean_ns);
         let slowest_ns = means_ns.max().unwrap_or(0);

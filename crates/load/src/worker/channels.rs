@@ -26,7 +26,7 @@ pub(crate) enum Report {
     Opened(u64),
     /// A slice ended.
     Slice(Box<Tally>),
-    /// The step ended and nothing of it is in flight.
+    /// The step ended and nothing is in flight.
     Drained,
     /// The thread cannot go on.
     Failed(Errno),
@@ -35,9 +35,9 @@ pub(crate) enum Report {
 /// The connections with which a thread starts a step.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Ready {
-    /// How many are established.
+    /// Number of established connections.
     pub(crate) established: u32,
-    /// Requests that they may have in flight together.
+    /// Requests that these connections may have in flight together.
     pub(crate) in_flight_max: u32,
     /// The fewest streams that one of them may have; `None` without streams.
     pub(crate) streams: Option<u32>,
@@ -46,7 +46,7 @@ pub(crate) struct Ready {
 /// A worker's ends of the channels to the coordinator, and what it shares with all threads.
 #[derive(Debug)]
 pub(crate) struct WorkerChannels {
-    /// Which target it is about.
+    /// Index of the target.
     pub(crate) side: u32,
     /// The result, with the index of the thread.
     pub(crate) reports: Sender<(usize, Report)>,

@@ -11,7 +11,7 @@ use crate::prepare::request::Prepared;
 use crate::protocol::response::{Capture, Response};
 use crate::random::Random;
 
-/// Whether a response is right; when it is not, why.
+/// Whether a response is right, or why not.
 pub(super) type ResponseCheck = Result<(), (ErrorClass, String)>;
 
 /// Which bodies are checked, and the checks of a thread.
@@ -42,14 +42,14 @@ impl BodyChecks {
         checks
     }
 
-    /// Whether messages carry the time of their sending, so that of one that has not come it is not
-    /// known whether it was sent.
+    /// Whether messages carry the time of their sending, so that for one that has not arrived it is
+    /// not known whether it was sent.
     pub(super) fn has_timestamps(&self) -> bool {
         self.timestamp.is_some()
     }
 
-    /// Draws how many responses lie before the next captured one: on average the number of the
-    /// spec, but at random, so that no request of a regular mix is always left out.
+    /// Draws the number of responses before the next captured one: on average the number of the
+    /// spec, but at random, so that no request of a regular mix is never captured.
     fn draw(&mut self) {
         self.until_capture = match self.every {
             0 => u64::MAX,
@@ -57,8 +57,8 @@ impl BodyChecks {
         };
     }
 
-    /// Returns which part of the response to the next request has to be captured, which another
-    /// check reads at this much.
+    /// Returns which part of the response to the next request has to be captured, given the part
+    /// that another check reads.
     #[inline]
     pub(super) fn capture(&mut self, request: &Prepared, other: Capture) -> Capture {
         self.until_capture -= 1;
@@ -114,11 +114,11 @@ impl BodyChecks {
         }
     }
 
-    /// Nanoseconds from the time in a message to its arrival at `received_ns` (monotonic); `None`
-    /// where messages carry no time.
+    /// Returns the nanoseconds from the time in a message to its arrival at `received_ns`
+    /// (monotonic); `None` if messages carry no time.
     ///
     /// # Errors
-    /// When there is no time in it, or one that is yet to come.
+    /// If the message has no time, or one in the future.
     #[inline]
     pub(super) fn age_ns(
         &self,
@@ -136,7 +136,7 @@ impl BodyChecks {
     }
 }
 
-/// Holds a captured response against its expectation, that of a call by the message in it.
+/// Compares a captured response with its expectation; a call is compared by its message.
 fn evaluate(
     request: &Prepared,
     expect: &Expect,
@@ -148,7 +148,7 @@ fn evaluate(
     }
 }
 
-/// Nanoseconds from the time in a message to `now_ns`, both since the Unix epoch.
+/// Returns the nanoseconds from the time in a message to `now_ns`, both since the Unix epoch.
 fn age_ns(message: &[u8], unit: TimeUnit, now_ns: u64) -> Result<u64, Problem> {
     let shown = || String::from_utf8_lossy(&message[..message.len().min(40)]).into_owned();
     let digits = message.iter().skip_while(|byte| !byte.is_ascii_digit());

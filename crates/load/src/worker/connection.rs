@@ -1,5 +1,5 @@
-//! One connection of a thread: how far it is, how often it failed, its TLS session, and the
-//! protocol spoken on it. It sees neither a socket nor a clock.
+//! A connection of a thread: its stage, its failures, its TLS session, and the protocol spoken on
+//! it. It sees neither a socket nor a clock.
 
 use bakeoff_model::load::ErrorClass;
 
@@ -14,39 +14,39 @@ const BACKOFF_NS_MAX: u64 = 1_000_000_000;
 /// Pause after the first failure, ns; it doubles with each further one.
 const BACKOFF_NS_MIN: u64 = 1_000_000;
 
-/// How far a connection is.
+/// The stage of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ConnectionStage {
-    /// It has no socket.
+    /// The connection has no socket.
     Closed,
-    /// Its socket is being connected.
+    /// The socket is being connected.
     Connecting,
-    /// Its TLS handshake is under way.
+    /// The TLS handshake is in progress.
     TlsHandshake,
-    /// The protocol's own handshake is under way.
+    /// The protocol's own handshake is in progress.
     Handshake,
-    /// It carries requests.
+    /// The connection carries requests.
     Established,
-    /// It carries the requests in flight to their end and takes no others.
+    /// The connection finishes the requests in flight and takes no others.
     Draining,
 }
 
 /// One connection of a thread.
 #[derive(Debug)]
 pub(super) struct Connection {
-    /// How far it is.
+    /// Stage of the connection.
     pub(super) stage: ConnectionStage,
-    /// When it started to connect, monotonic ns.
+    /// When the connection started to connect, monotonic ns.
     pub(super) since_ns: u64,
     /// Failures since the last complete response.
     pub(super) failures: u32,
-    /// It carried a request since it was established.
+    /// Whether the connection carried a request since it was established.
     pub(super) used: bool,
-    /// The kernel had not taken all that was sent at the last look.
+    /// Whether the kernel had not accepted all sent bytes at the last look.
     sending: bool,
-    /// The same at the look before.
+    /// Whether the same was true at the look before.
     stalled: bool,
-    /// Its TLS session, from the connected socket on.
+    /// TLS session, from the connected socket on.
     pub(super) session: Option<Box<TlsSession>>,
     /// The protocol.
     pub(super) protocol: AnyProtocol,
@@ -75,7 +75,7 @@ impl Connection {
         )
     }
 
-    /// Whether it is on its way from no socket to its first request.
+    /// Whether the connection is between having no socket and its first request.
     pub(super) fn is_opening(&self) -> bool {
         matches!(
             self.stage,
@@ -85,7 +85,7 @@ impl Connection {
         )
     }
 
-    /// Whether its protocol was started.
+    /// Whether the protocol was started.
     #[inline]
     pub(super) fn is_started(&self) -> bool {
         matches!(
@@ -94,8 +94,8 @@ impl Connection {
         )
     }
 
-    /// How long to wait before the next attempt, so that a dead service is tried at a bounded
-    /// rate and errors stay comparable with requests.
+    /// Returns how long to wait before the next attempt, so that a dead service is tried at a
+    /// bounded rate and errors stay comparable with requests.
     pub(super) fn backoff_ns(&self) -> u64 {
         match self.failures {
             0 => 0,
@@ -103,13 +103,14 @@ impl Connection {
         }
     }
 
-    /// Looks whether the kernel still has not taken all that was sent.
+    /// Checks whether the kernel still has not accepted all sent bytes.
     pub(super) fn look_at_sending(&mut self, sending: bool) {
         self.stalled = sending && self.sending;
         self.sending = sending;
     }
 
-    /// Whether it neither takes nor gives anything since the request of this slot was sent.
+    /// Whether the connection neither sends nor receives anything since the request of this slot
+    /// was sent.
     pub(super) fn is_dead(&mut self, slot: usize) -> bool {
         self.stalled && self.protocol.is_silent(slot)
     }
@@ -120,7 +121,7 @@ impl Connection {
         session.is_some_and(|session| session.is_closed())
     }
 
-    /// Its socket is connected: the TLS handshake is next, or the protocol.
+    /// Handles a connected socket: the TLS handshake is next, or the protocol.
     pub(super) fn connected(
         &mut self,
         settings: Option<&TlsSettings>,
@@ -143,7 +144,7 @@ impl Connection {
         }
     }
 
-    /// Takes encrypted bytes; how many of those that they decrypt to, which are in `plain` then,
+    /// Takes encrypted bytes and returns how many of the decrypted ones, which are in `plain` then,
     /// the protocol took.
     pub(super) fn decrypt(
         &mut self,
@@ -179,8 +180,8 @@ impl Connection {
         self.protocol.receive(plain, received_ns, events)
     }
 
-    /// The other side closed. Over TLS that may be the end of a response only after close_notify:
-    /// otherwise the response may have been cut off.
+    /// Handles a close by the other side. Over TLS that may be the end of a response only after
+    /// close_notify: otherwise the response may have been cut off.
     pub(super) fn end(&mut self, received_ns: u64, slots: usize, events: &mut Vec<ProtocolEvent>) {
         if self.stage == ConnectionStage::TlsHandshake {
             fail_tls("closed during the handshake".to_owned(), events);

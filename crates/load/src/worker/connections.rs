@@ -1,6 +1,6 @@
-//! The connections of a thread: their sockets, the requests in flight on them, and when to try
-//! again those that failed. From events of the reactor it makes events of protocols; what these
-//! mean for the load is the worker's business.
+//! The connections of a thread: their sockets, the requests in flight on them, and when to retry
+//! those that failed. It converts events of the reactor to events of protocols, which the worker
+//! interprets.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -21,29 +21,29 @@ use crate::transport::reactor::{Event, Reactor};
 use crate::transport::socket::{broken_class, connect_class};
 use crate::transport::tls::TlsSettings;
 
-/// One request in flight after the other. A connection has a slot for each request that it may
-/// have in flight.
+/// A slot for a sequence of requests in flight, one at a time. A connection has a slot for each
+/// request that it may have in flight.
 #[derive(Debug, Default)]
 pub(super) struct Slot {
-    /// Its request was sent and has not come to an end.
+    /// Whether the request was sent and has not ended.
     in_flight: bool,
-    /// When its last request was sent, monotonic ns.
+    /// When the last request was sent, monotonic ns.
     pub(super) sent_ns: u64,
-    /// When that was due, monotonic ns; the send in closed load.
+    /// When the last request was due, monotonic ns; the send in closed load.
     pub(super) intended_ns: u64,
-    /// When the response before arrived, monotonic ns; 0 when there was none on this connection
-    /// and in this window.
+    /// When the previous response arrived, monotonic ns; 0 if there was none on this connection and
+    /// in this window.
     pub(super) received_ns: u64,
     /// Index of the request.
     pub(super) request: usize,
-    /// How many requests it has sent, plus its own offset.
+    /// Number of requests that the slot has sent, plus its offset.
     pub(super) turn: usize,
     /// Right responses in this step.
     pub(super) responses: u64,
 }
 
 impl Slot {
-    /// Whether its request was sent and has not come to an end.
+    /// Whether the request was sent and has not ended.
     #[inline]
     pub(super) fn is_in_flight(&self) -> bool {
         self.in_flight
@@ -79,7 +79,7 @@ pub(super) struct Connections<R> {
     /// The response head that any of them read last.
     heads: HeadCache,
     all: Vec<Connection>,
-    /// `slots_each` for each connection in turn.
+    /// Slots, `slots_each` for each connection in turn.
     slots: Vec<Slot>,
     slots_each: usize,
     /// Decrypted bytes of the last event, or the rest of it.
@@ -113,8 +113,8 @@ impl<R: Reactor> Connections<R> {
         }
     }
 
-    /// Makes them `count`, closing those beyond. A new slot starts with the turn that `first_turn`
-    /// says for its connection and its number on it.
+    /// Resizes to `count` connections, closing those beyond. A new slot starts with the turn that
+    /// `first_turn` returns for its connection and its number on it.
     pub(super) fn resize(
         &mut self,
         spec: &LoadSpec,
@@ -153,85 +153,85 @@ impl<R: Reactor> Connections<R> {
         }
     }
 
-    /// How many there are.
+    /// Returns the number of connections.
     pub(super) fn len(&self) -> usize {
         self.all.len()
     }
 
-    /// How many slots there are.
+    /// Returns the number of slots.
     pub(super) fn slot_count(&self) -> usize {
         self.slots.len()
     }
 
-    /// How many are established.
+    /// Returns the number of established connections.
     pub(super) fn established(&self) -> u32 {
         self.established
     }
 
-    /// How many are on their way from no socket to their first request.
+    /// Returns the number of connections between having no socket and their first request.
     pub(super) fn opening(&self) -> usize {
         self.all.iter().filter(|one| one.is_opening()).count()
     }
 
-    /// Slots with a request in flight.
+    /// Returns the number of slots with a request in flight.
     #[inline]
     pub(super) fn in_flight(&self) -> u32 {
         self.in_flight
     }
 
-    /// Requests that the established connections may have in flight together.
+    /// Returns the number of requests that the established connections may have in flight together.
     pub(super) fn in_flight_max(&self) -> u32 {
         let up = self.all.iter().filter(|one| one.is_up());
         let slots = u32::try_from(self.slots_each).unwrap_or(u32::MAX);
         up.map(|one| one.protocol.streams().unwrap_or(slots)).sum()
     }
 
-    /// The fewest streams that an established one may have; `None` without streams.
+    /// Returns the fewest streams that an established connection may have; `None` without streams.
     pub(super) fn streams_min(&self) -> Option<u32> {
         let up = self.all.iter().filter(|one| one.is_up());
         up.filter_map(|one| one.protocol.streams()).min()
     }
 
-    /// One connection.
+    /// Returns a connection.
     #[inline]
     pub(super) fn get(&self, connection: usize) -> &Connection {
         &self.all[connection]
     }
 
-    /// One connection.
+    /// Returns a connection.
     #[inline]
     pub(super) fn get_mut(&mut self, connection: usize) -> &mut Connection {
         &mut self.all[connection]
     }
 
-    /// One slot of all connections.
+    /// Returns a slot of all connections.
     #[inline]
     pub(super) fn slot(&self, index: usize) -> &Slot {
         &self.slots[index]
     }
 
-    /// One slot of all connections.
+    /// Returns a slot of all connections.
     #[inline]
     pub(super) fn slot_mut(&mut self, index: usize) -> &mut Slot {
         &mut self.slots[index]
     }
 
-    /// All slots.
+    /// Returns all slots.
     pub(super) fn all_slots(&mut self) -> &mut [Slot] {
         &mut self.slots
     }
 
-    /// The connection of a slot, and the number of the slot on it.
+    /// Returns the connection of a slot, and the number of the slot on it.
     #[inline]
     pub(super) fn slot_of(&self, index: usize) -> (usize, usize) {
-        // The usual case without a division, which would cost more than all else.
+        // The usual case without a division, which would cost more than everything else.
         match self.slots_each {
             1 => (index, 0),
             each => (index / each, index % each),
         }
     }
 
-    /// The slots of a connection.
+    /// Returns the slots of a connection.
     #[inline]
     pub(super) fn slots_of(&self, connection: usize) -> Range<usize> {
         connection * self.slots_each..(connection + 1) * self.slots_each
@@ -250,18 +250,18 @@ impl<R: Reactor> Connections<R> {
         connection.stage == ConnectionStage::Established && connection.protocol.has_capacity()
     }
 
-    /// Bytes that the kernel has taken and given so far.
+    /// Returns the bytes that the kernel has accepted and delivered so far.
     pub(super) fn bytes(&self) -> (u64, u64) {
         (self.reactor.sent_bytes(), self.received_bytes)
     }
 
-    /// Whether the kernel has not taken all that was sent.
+    /// Whether the kernel has not accepted all sent bytes.
     #[inline]
     pub(super) fn is_sending(&self, connection: usize) -> bool {
         self.reactor.is_sending(connection)
     }
 
-    /// Right responses of the slowest and the fastest connection in this step.
+    /// Returns the right responses of the slowest and the fastest connection in this step.
     pub(super) fn responses(&self) -> Option<MinMax> {
         let each = self.slots.chunks(self.slots_each);
         let counts = each.map(|slots| slots.iter().map(|slot| slot.responses).sum::<u64>());
@@ -269,7 +269,7 @@ impl<R: Reactor> Connections<R> {
         Some(MinMax { min, max })
     }
 
-    /// Starts to open a closed one.
+    /// Starts to open a closed connection.
     pub(super) fn connect(&mut self, connection: usize, now: u64) {
         let one = &mut self.all[connection];
         one.stage = ConnectionStage::Connecting;
@@ -277,7 +277,7 @@ impl<R: Reactor> Connections<R> {
         self.reactor.open(connection);
     }
 
-    /// Its handshakes are over.
+    /// Notes that the handshakes of a connection are over.
     pub(super) fn establish(&mut self, connection: usize) {
         let one = &mut self.all[connection];
         one.stage = ConnectionStage::Established;
@@ -285,13 +285,13 @@ impl<R: Reactor> Connections<R> {
         self.established += 1;
     }
 
-    /// One that was established turned out not to be.
+    /// Notes that an established connection turned out not to be.
     pub(super) fn disestablish(&mut self, connection: usize) {
         self.all[connection].stage = ConnectionStage::Handshake;
         self.established -= 1;
     }
 
-    /// Closes one, whatever it was doing.
+    /// Closes a connection, whatever its stage.
     pub(super) fn close(&mut self, connection: usize) {
         let range = self.slots_of(connection);
         let one = &mut self.all[connection];
@@ -309,7 +309,7 @@ impl<R: Reactor> Connections<R> {
         self.reactor.close(connection);
     }
 
-    /// A request of this slot goes out.
+    /// Starts a request of this slot.
     #[inline]
     pub(super) fn begin_request(&mut self, index: usize) -> &mut Slot {
         self.in_flight += 1;
@@ -319,7 +319,7 @@ impl<R: Reactor> Connections<R> {
         slot
     }
 
-    /// The request of this slot has come to its end; `false` when there was none.
+    /// Ends the request of this slot; `false` if there was none.
     #[inline]
     pub(super) fn end_request(&mut self, index: usize) -> bool {
         let was = std::mem::take(&mut self.slots[index].in_flight);
@@ -327,18 +327,18 @@ impl<R: Reactor> Connections<R> {
         was
     }
 
-    /// Has a slot, or its connection when that is closed, tried again at a time.
+    /// Retries a slot, or its connection if that is closed, at a time.
     pub(super) fn retry_at(&mut self, at_ns: u64, index: usize) {
         self.retries.push(Reverse((at_ns, index)));
     }
 
-    /// Has the closed connection tried again after its pause.
+    /// Retries the closed connection after its pause.
     pub(super) fn retry_connection(&mut self, connection: usize, now: u64) {
         let at_ns = now + self.all[connection].backoff_ns();
         self.retry_at(at_ns, connection * self.slots_each);
     }
 
-    /// The next slot that is due for another attempt at `now`.
+    /// Returns the next slot that is due for another attempt at `now`.
     pub(super) fn take_retry(&mut self, now: u64) -> Option<usize> {
         let &Reverse((at_ns, index)) = self.retries.peek()?;
         if at_ns > now {
@@ -348,13 +348,13 @@ impl<R: Reactor> Connections<R> {
         Some(index)
     }
 
-    /// When the next attempt is due.
+    /// Returns when the next attempt is due.
     #[inline]
     pub(super) fn next_retry_ns(&self) -> Option<u64> {
         self.retries.peek().map(|Reverse((at_ns, _))| *at_ns)
     }
 
-    /// Nothing is tried again.
+    /// Cancels all retries.
     pub(super) fn clear_retries(&mut self) {
         self.retries.clear();
     }
@@ -400,7 +400,7 @@ impl<R: Reactor> Connections<R> {
         self.unread.is_some()
     }
 
-    /// The next connection to which something happened, and what.
+    /// Returns the next connection with an event, and its meaning.
     #[inline]
     pub(super) fn next(&mut self, events: &mut Vec<ProtocolEvent>) -> Option<usize> {
         if let Some(unread) = self.unread.take()
@@ -457,7 +457,7 @@ impl<R: Reactor> Connections<R> {
         Some(connection)
     }
 
-    /// Goes on with bytes of which the protocol has left some.
+    /// Continues with bytes that the protocol has left.
     fn read_on(&mut self, mut unread: Unread, events: &mut Vec<ProtocolEvent>) -> usize {
         let connection = unread.connection;
         let rest = &self.plain[unread.taken..];
@@ -467,7 +467,8 @@ impl<R: Reactor> Connections<R> {
         connection
     }
 
-    /// The protocol took some of `given` bytes; what their end means once it has taken all.
+    /// Handles bytes of which the protocol took some, and what their end means once it has taken
+    /// all.
     #[inline]
     fn after_reading(&mut self, read: Unread, given: usize, events: &mut Vec<ProtocolEvent>) {
         let one = &mut self.all[read.connection];

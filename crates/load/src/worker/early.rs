@@ -1,4 +1,5 @@
-//! A service that speaks unasked: messages that it pushed before the window opened are found in it.
+//! Tests with a service that sends unasked: messages that it pushed before the window opened are
+//! found in it.
 
 use std::collections::VecDeque;
 
@@ -24,7 +25,7 @@ const EVERY_NS: u64 = 100 * MILLISECOND;
 /// One connection on which messages are pushed and found late.
 #[derive(Default)]
 struct Pushing {
-    /// Data to hand over: when it is found, when the kernel had it, and the bytes; the first of all
+    /// Data to deliver: when it is found, when the kernel had it, and the bytes; the first of all
     /// is the connection itself.
     coming: VecDeque<(u64, u64, Vec<u8>)>,
     connected: bool,

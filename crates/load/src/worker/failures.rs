@@ -17,8 +17,9 @@ const SCAN_NS_MIN: u64 = 1_000_000;
 const SCAN_NS_MAX: u64 = 50_000_000;
 
 impl<R: Reactor> Worker<'_, R> {
-    /// A connection cannot go on. An idle one that ends, or says something unsolicited (such as a
-    /// timeout response before it closes), costs no request: another one is opened.
+    /// Handles a connection that cannot continue. An idle one that ends, or sends something
+    /// unsolicited (such as a timeout response before it closes), costs no request: another one is
+    /// opened.
     pub(super) fn failed(&mut self, connection: usize, class: ErrorClass, message: String) {
         let one = self.connections.get(connection);
         if one.stage == ConnectionStage::Closed {
@@ -33,7 +34,8 @@ impl<R: Reactor> Worker<'_, R> {
         }
     }
 
-    /// A connection failed, with every request on it: count them and try again after a pause.
+    /// Handles a failed connection, with every request on it: counts them and retries after a
+    /// pause.
     fn fail_connection(&mut self, connection: usize, class: ErrorClass, message: &str) {
         let now = now_ns();
         let in_window = self.in_window(now);
@@ -54,8 +56,8 @@ impl<R: Reactor> Worker<'_, R> {
         }
     }
 
-    /// A connection could not be made: that fails the requests that wait for it. A bounded step
-    /// ends by that too.
+    /// Handles a connection that could not be made, which fails the requests that wait for it. A
+    /// bounded step ends by that too.
     fn fail_waiting(&mut self, connection: usize, now: u64, class: ErrorClass, message: &str) {
         let since_ns = self.connections.get(connection).since_ns;
         let age_ns = now.saturating_sub(since_ns);
@@ -118,7 +120,8 @@ impl<R: Reactor> Worker<'_, R> {
         }
     }
 
-    /// A request failed and its connection goes on: count it and send another one after a pause.
+    /// Handles a failed request whose connection continues: counts it and sends another one after a
+    /// pause.
     pub(super) fn fail_request(&mut self, index: usize, class: ErrorClass, message: &str) {
         let now = now_ns();
         let in_window = self.in_window(now);
@@ -135,7 +138,8 @@ impl<R: Reactor> Worker<'_, R> {
         }
     }
 
-    /// Counts the failure of a request that was sent and whose response did not come, or not whole.
+    /// Counts the failure of a request that was sent and whose response did not arrive, or not
+    /// completely.
     fn count_failure(&mut self, index: usize, now: u64, class: ErrorClass, message: &str) {
         let slot = self.connections.slot(index);
         let age_ns = now.saturating_sub(slot.sent_ns);
@@ -159,8 +163,8 @@ impl<R: Reactor> Worker<'_, R> {
         self.go_on(index, false, now);
     }
 
-    /// The user of a slot, if it has one, goes on after its request. One that is done and that
-    /// opened its connection itself leaves with it.
+    /// Lets the user of a slot, if it has one, continue after its request. A user that is done and
+    /// opened its connection itself closes it.
     #[inline]
     pub(super) fn go_on(&mut self, index: usize, is_right: bool, now: u64) {
         let Some(users) = &mut self.schedule.users else {
@@ -173,7 +177,7 @@ impl<R: Reactor> Worker<'_, R> {
         }
     }
 
-    /// Fails what has waited longer than it may. Looked at now and then: a timeout may be noticed
+    /// Fails requests that have waited too long. Checked now and then: a timeout may be noticed
     /// late by a fiftieth of itself.
     pub(super) fn expire(&mut self, now: u64) {
         if now < self.scan_ns {
@@ -192,7 +196,7 @@ impl<R: Reactor> Worker<'_, R> {
             if one.is_opening() && age_ns > connect_ns {
                 self.fail_connection(connection, ErrorClass::ConnectTimeout, &late(connect_ns));
             } else if one.is_up() && !sending {
-                // What was held back while the kernel took nothing more.
+                // Bytes that were held back while the kernel accepted nothing more.
                 self.connections.flush(connection);
             }
         }
@@ -214,7 +218,7 @@ impl<R: Reactor> Worker<'_, R> {
         } else {
             ErrorClass::HeaderTimeout
         };
-        // A connection that neither takes nor gives anything takes no cancellation either.
+        // A dead connection accepts no cancellation either.
         if one.is_dead(slot) || !one.protocol.cancel(slot) {
             self.fail_connection(connection, class, message);
         } else {
@@ -224,7 +228,7 @@ impl<R: Reactor> Worker<'_, R> {
         }
     }
 
-    /// No further requests may be sent on a connection.
+    /// Notes that no more requests may be sent on a connection.
     pub(super) fn begin_draining(&mut self, connection: usize) {
         let one = self.connections.get_mut(connection);
         match one.stage {
@@ -246,15 +250,15 @@ impl<R: Reactor> Worker<'_, R> {
         if one.used {
             self.reopen(connection);
         } else {
-            // It was of no use: as good as a connection that could not be made.
+            // The connection was useless: it counts as one that could not be made.
             self.connections.disestablish(connection);
             let message = "closed before a request could be sent";
             self.fail_connection(connection, ErrorClass::EarlyClose, message);
         }
     }
 
-    /// Closes a connection that did nothing wrong and opens another one: at once if it carried a
-    /// request, otherwise after a pause, so that a service that closes what it accepts is not
+    /// Closes a connection that did nothing wrong and opens another one: immediately if it carried
+    /// a request, otherwise after a pause, so that a service that closes what it accepts is not
     /// flooded with connections.
     fn reopen(&mut self, connection: usize) {
         self.connections.close(connection);

@@ -1,9 +1,9 @@
 //! One thread of the load generator. It shares next to nothing with the other threads; the
 //! coordinator sends it commands and takes its tallies over.
 //!
-//! It is made of parts that know nothing of each other: the connections, the schedule, the
-//! recorder and the body checks. Here are the steps of its life; `requests` sends requests and
-//! takes responses, `failures` has what went wrong.
+//! It consists of independent parts: the connections, the schedule, the recorder and the body
+//! checks. This module has the steps of its life; `requests` sends requests and takes responses,
+//! `failures` handles failures.
 
 pub(crate) mod channels;
 mod checks;
@@ -44,19 +44,19 @@ use connection::ConnectionStage;
 use connections::{Connections, Setup};
 use recorder::Recorder;
 
-/// Connections that are being made at the same time before a window; a burst of thousands would
-/// overflow the service's queue and measure the retransmission timer.
+/// Maximum number of connections being made at the same time before a window; a burst of thousands
+/// would overflow the service's queue and measure the retransmission timer.
 const CONNECTING_MAX: usize = 64;
 
-/// How many times the connect timeout the connections of a step may take together.
+/// Maximum time to connect in a step, as a multiple of the connect timeout.
 const PREPARE_TIMEOUTS_MAX: u64 = 4;
 
-/// How long no further connection may come before a step starts with those that it has, ns: two
+/// Time without a further connection after which a step starts with those that it has, ns: two
 /// retransmissions of a lost SYN. A service whose threads all wait for requests on connections that
-/// have none takes no further ones before the window opens.
+/// have none accepts no further ones before the window opens.
 const PREPARE_STALL_NS: u64 = 4_000_000_000;
 
-/// How long responses may still come after a step, so that the next one starts with free
+/// How long responses may still arrive after a step, so that the next one starts with free
 /// connections, ns.
 const DRAIN_NS_MAX: u64 = 1_000_000_000;
 
@@ -67,7 +67,7 @@ const WAIT_NS_MAX: u64 = 100_000_000;
 /// kernel longer than this is worth.
 const SPIN_NS: u64 = 30_000;
 
-/// Requests that are counted apart: all, when there are several.
+/// Returns the number of requests that are counted separately: all, if there are several.
 pub(crate) fn parts_of(spec: &LoadSpec) -> usize {
     match spec.requests.len() {
         1 => 0,
@@ -75,17 +75,17 @@ pub(crate) fn parts_of(spec: &LoadSpec) -> usize {
     }
 }
 
-/// The number of a thread's connection among those of the whole load.
+/// Returns the number of a thread's connection among those of the whole load.
 fn number_of(share: LoadPart, connection: usize) -> usize {
     usize::try_from(share.number(connection as u64)).unwrap_or(connection)
 }
 
-/// One thread of the load generator, as far as it is about one target.
+/// A thread of the load generator, as far as it concerns one target.
 #[derive(Debug)]
 pub(crate) struct Worker<'a, R> {
     spec: &'a LoadSpec,
     shard: Shard,
-    /// Which target it is about.
+    /// Index of the target.
     side: usize,
     stop: Stop,
     requests: Requests,
@@ -143,22 +143,22 @@ impl<'a, R: Reactor> Worker<'a, R> {
         }
     }
 
-    /// Whether it has connections to look at.
+    /// Whether the worker has connections to check.
     pub(crate) fn has_connections(&self) -> bool {
         self.connections.len() > 0
     }
 
-    /// Whether nothing may be sent to its target any more.
+    /// Whether nothing may be sent to the target any more.
     fn is_stopped(&self) -> bool {
         self.stop.is_side_stopped(self.side)
     }
 
-    /// Handles what happened to its connections without waiting.
+    /// Handles events of its connections without waiting.
     pub(crate) fn look(&mut self) -> Result<(), Errno> {
         self.turn(0)
     }
 
-    /// Ends a step behind its window.
+    /// Ends a step after its window.
     pub(crate) fn finish(&mut self, step: usize) -> Result<(), Errno> {
         self.drain()?;
         if self.spec.steps[step].close_after || self.spec.connects_on_arrival() {
@@ -316,7 +316,8 @@ impl<'a, R: Reactor> Worker<'a, R> {
     /// Ends all slices that are over at `now`; `false` when the window is over too.
     fn end_slices(&mut self, now: u64) -> bool {
         while let Position::AfterSlice(end_ns) = self.schedule.position(now) {
-            // Requests that were due in this slice belong to it even when nothing looked in time.
+            // Requests that were due in this slice belong to it even if nothing was checked in
+            // time.
             self.schedule
                 .collect_due(end_ns.saturating_sub(1), &mut self.recorder.tally);
             if self.schedule.is_last_slice() {
@@ -331,7 +332,7 @@ impl<'a, R: Reactor> Worker<'a, R> {
         self.schedule.position(now) == Position::InSlice
     }
 
-    /// Ends the window: what is in flight or still waits becomes a censored sample.
+    /// Ends the window: requests in flight or waiting become censored samples.
     fn close_window(&mut self, end_ns: u64) {
         let tally = &mut self.recorder.tally;
         if !self.checks.has_timestamps() {
@@ -350,7 +351,7 @@ impl<'a, R: Reactor> Worker<'a, R> {
         self.recorder.end_slice(end_ns, true, bytes);
     }
 
-    /// Waits for what happens until then at most, without a sleep where that is soon.
+    /// Waits for events until then at most, without sleeping if that is soon.
     #[inline]
     fn wait_until(&mut self, until_ns: u64) -> Result<(), Errno> {
         let sleep_ns = until_ns.saturating_sub(now_ns());
@@ -361,7 +362,7 @@ impl<'a, R: Reactor> Worker<'a, R> {
         })
     }
 
-    /// Waits once, handles what happened and what became due.
+    /// Waits once, then handles events and whatever is due.
     fn turn(&mut self, timeout_ns: u64) -> Result<(), Errno> {
         let now = now_ns();
         self.retry(now);
@@ -374,7 +375,7 @@ impl<'a, R: Reactor> Worker<'a, R> {
         Ok(())
     }
 
-    /// Lets the responses that are still under way arrive, uncounted, and gives up on the rest.
+    /// Lets outstanding responses arrive, uncounted, and gives up on the rest.
     fn drain(&mut self) -> Result<(), Errno> {
         self.connections.clear_retries();
         let deadline_ns = now_ns() + DRAIN_NS_MAX.min(self.spec.timeout_answer_ns);

@@ -8,7 +8,7 @@ use super::channels::Report;
 use crate::clock::{cpu_between, thread_cpu};
 use crate::tally::Tally;
 
-/// The tally of the running slice, and where it goes when that ends.
+/// The tally of the running slice, and its destination at the end.
 #[derive(Debug)]
 pub(super) struct Recorder {
     /// The counts of the running slice.
@@ -17,9 +17,9 @@ pub(super) struct Recorder {
     spares: Receiver<Box<Tally>>,
     reports: Sender<(usize, Report)>,
     thread: usize,
-    /// Which target it is about.
+    /// Index of the target.
     side: u32,
-    /// Requests that are counted apart.
+    /// Number of requests that are counted separately.
     parts: usize,
     /// Readings at the start of the slice.
     cpu: CpuTime,
@@ -53,26 +53,26 @@ impl Recorder {
         let _ = self.reports.send((self.thread, report));
     }
 
-    /// A step starts; `bytes` were sent and received so far.
+    /// Starts a step; `bytes` were sent and received so far.
     pub(super) fn begin(&mut self, bytes: (u64, u64)) {
         self.tally.clear();
         self.cpu = thread_cpu();
         self.bytes = bytes;
     }
 
-    /// Charges what the thread used since the last look to the slice.
+    /// Charges the CPU that the thread used since the last look to the slice.
     pub(super) fn charge(&mut self) {
         let cpu = thread_cpu();
         self.tally.cpu += cpu_between(self.cpu, cpu);
         self.cpu = cpu;
     }
 
-    /// Leaves out what the thread used since the last look: it was not about this target.
+    /// Skips the CPU that the thread used since the last look: it was not for this target.
     pub(super) fn leave_out(&mut self) {
         self.cpu = thread_cpu();
     }
 
-    /// A slice starts, with these connections and requests that they may have in flight.
+    /// Starts a slice, with these connections and requests that they may have in flight.
     pub(super) fn begin_slice(
         &mut self,
         slice: u32,
@@ -87,7 +87,7 @@ impl Recorder {
         self.tally.in_flight_max = in_flight_max;
     }
 
-    /// Gives the tally of the slice that ends to the coordinator and takes an empty one.
+    /// Passes the tally of the slice that ends to the coordinator and takes an empty one.
     pub(super) fn end_slice(&mut self, end_ns: u64, last: bool, bytes: (u64, u64)) {
         self.charge();
         self.tally.sent_bytes = bytes.0 - self.bytes.0;

@@ -1,4 +1,4 @@
-//! Sending requests and taking responses.
+//! Sends requests and takes responses.
 
 use super::Worker;
 use super::connection::ConnectionStage;
@@ -46,8 +46,8 @@ impl<R: Reactor> Worker<'_, R> {
         }
     }
 
-    /// After the events of a connection: what its protocol has to send goes out, unless requests
-    /// will come along.
+    /// Sends, after the events of a connection, the bytes of its protocol, unless requests will be
+    /// sent with them.
     #[inline]
     fn settle(&mut self, connection: usize) {
         let last = self.responded.last();
@@ -60,7 +60,7 @@ impl<R: Reactor> Worker<'_, R> {
         }
     }
 
-    /// Requests may be sent on a connection.
+    /// Handles a connection on which requests may be sent.
     fn established(&mut self, connection: usize) {
         // It may have failed because of earlier bytes.
         if !self.connections.get(connection).is_opening() {
@@ -76,10 +76,11 @@ impl<R: Reactor> Worker<'_, R> {
         self.send_all(connection);
     }
 
-    /// A response is complete: judge and count it.
+    /// Judges and counts a complete response.
     #[inline]
     fn take_response(&mut self, connection: usize, slot: usize, received_ns: u64) {
-        // Asked first: a response that comes too late is still in flight when the window closes.
+        // Checked first: a response that arrives too late is still in flight when the window
+        // closes.
         let in_window = self.in_window(received_ns);
         let index = self.connections.slots_of(connection).start + slot;
         if !self.connections.end_request(index) {
@@ -96,8 +97,8 @@ impl<R: Reactor> Worker<'_, R> {
             self.count_response(connection, slot, received_ns);
         }
         if self.connections.get(connection).protocol.has_refused() {
-            // At once: slots whose response comes in the same batch must not have their turn before
-            // those that wait.
+            // Immediately: slots whose response arrives in the same batch must not have their turn
+            // before those that wait.
             self.pass_on(index, now_ns());
         }
         self.responded.push(index);
@@ -148,8 +149,8 @@ impl<R: Reactor> Worker<'_, R> {
         self.go_on(index, is_right, received_ns);
     }
 
-    /// Sends the next requests of the slots whose response came. What goes out on one connection
-    /// goes out together.
+    /// Sends the next requests of the slots whose response arrived. Those on one connection are
+    /// sent together.
     #[inline]
     fn send_next(&mut self) {
         let mut responded = std::mem::take(&mut self.responded);
@@ -165,7 +166,7 @@ impl<R: Reactor> Worker<'_, R> {
         self.responded = responded;
     }
 
-    /// Sends a request from each free slot of a connection where there is one to send.
+    /// Sends a request from each free slot of a connection if there is one to send.
     pub(super) fn send_all(&mut self, connection: usize) {
         for index in self.connections.slots_of(connection) {
             self.offer(index, now_ns());
@@ -173,7 +174,7 @@ impl<R: Reactor> Worker<'_, R> {
         self.connections.flush(connection);
     }
 
-    /// Goes on with the connections and slots whose pause after a failure is over.
+    /// Continues with the connections and slots whose pause after a failure is over.
     pub(super) fn retry(&mut self, now: u64) {
         while let Some(index) = self.connections.take_retry(now) {
             let (connection, _) = self.connections.slot_of(index);
@@ -193,8 +194,8 @@ impl<R: Reactor> Worker<'_, R> {
         }
     }
 
-    /// Whether a closed connection has to be opened: none to a target that may not be loaded any
-    /// more, and if users open theirs, only one that waits for it.
+    /// Whether a closed connection has to be opened: never to a target that may not be loaded any
+    /// more, and if users open their connections, only one that a user waits for.
     fn is_wanted(&self, connection: usize) -> bool {
         if self.is_stopped() {
             return false;
@@ -209,8 +210,8 @@ impl<R: Reactor> Worker<'_, R> {
         self.spec.connects_on_arrival() && self.schedule.wanted(first) == Some(0)
     }
 
-    /// Open load and users: sends what is due, drops what has waited for too long, and returns when
-    /// the next request is due.
+    /// Sends due requests in open load and for users, drops those that have waited too long, and
+    /// returns when the next request is due.
     pub(super) fn send_due(&mut self, now: u64) -> Option<u64> {
         if !self.schedule.is_open_load() {
             return self.wake_users(now);
@@ -225,7 +226,7 @@ impl<R: Reactor> Worker<'_, R> {
         self.schedule.next_due_ns()
     }
 
-    /// Lets users whose think time is over go on; when the next one is over.
+    /// Lets users whose think time is over continue; returns when the next one is over.
     fn wake_users(&mut self, now: u64) -> Option<u64> {
         while let Some(index) = self.schedule.users.as_mut()?.wake(now) {
             let (connection, _) = self.connections.slot_of(index);
@@ -247,9 +248,9 @@ impl<R: Reactor> Worker<'_, R> {
         self.connections.flush(connection);
     }
 
-    /// A request has come to its end, or the pause after it: another one may be sent. Where the
-    /// service allows fewer at a time than there are slots, those that wait have their turn first.
-    /// One request goes out at most, so that the pauses after failures remain.
+    /// Ends a request, or the pause after it, so that another one may be sent. If the service
+    /// allows fewer at a time than there are slots, those that wait have their turn first. At most
+    /// one request is sent, so that the pauses after failures remain.
     #[inline]
     fn pass_on(&mut self, index: usize, now: u64) {
         let (connection, slot) = self.connections.slot_of(index);
@@ -280,8 +281,8 @@ impl<R: Reactor> Worker<'_, R> {
         one.protocol.forget_refused();
     }
 
-    /// Offers a slot the next request: it is taken when the slot is free, its connection has the
-    /// capacity, and there is one to send. It goes out with the next flush of the connection.
+    /// Offers a slot the next request, which is taken if the slot is free, its connection has the
+    /// capacity, and there is one to send. It is sent with the next flush of the connection.
     #[inline]
     fn offer(&mut self, index: usize, now: u64) {
         let (connection, _) = self.connections.slot_of(index);
@@ -296,7 +297,7 @@ impl<R: Reactor> Worker<'_, R> {
         }
     }
 
-    /// Gives the protocol the next request of a free slot.
+    /// Passes the next request of a free slot to the protocol.
     #[inline]
     fn send(&mut self, index: usize, intended_ns: u64, now: u64) {
         let (connection, slot) = self.connections.slot_of(index);

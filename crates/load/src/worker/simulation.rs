@@ -1,5 +1,5 @@
-//! A reactor whose service and whose time are simulated: what a thread measures against it must be
-//! exactly what was injected, on any host and at any load of it.
+//! A reactor whose service and whose time are simulated: a thread's measurements must be exactly
+//! what was injected, on any host and under any load.
 
 use std::cell::RefCell;
 use std::cmp::Reverse;
@@ -33,16 +33,16 @@ const LOOK_NS: u64 = 1_000;
 
 const RESPONSE: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 
-/// When the response to a request that arrives at some time (ns) will come.
+/// Returns when the response to a request that arrives at some time (ns) is sent.
 type Serve = Box<dyn FnMut(u64) -> u64>;
 
 /// The simulated kernel, network and service.
 struct Simulated {
     serve: Serve,
-    /// How long it takes to connect, ns.
+    /// Time to connect, ns.
     connect_ns: u64,
-    /// Responses and connections under way: when, in which order, which connection, and whether it
-    /// is a response.
+    /// Outstanding responses and connections: time, order, connection, and whether it is a
+    /// response.
     coming: BinaryHeap<Reverse<(u64, u64, usize, bool)>>,
     ready: VecDeque<(usize, bool)>,
     order: u64,
@@ -175,7 +175,7 @@ pub(super) fn simulate(spec: &LoadSpec, serve: impl FnMut(u64) -> u64 + 'static)
     simulate_connecting(spec, 0, serve)
 }
 
-/// The same where it takes this long to connect.
+/// Carries out a spec in simulated time, with this time to connect.
 pub(super) fn simulate_connecting(
     spec: &LoadSpec,
     connect_ns: u64,
@@ -192,7 +192,7 @@ pub(super) fn simulate_connecting(
     carry_out(spec, reactor)
 }
 
-/// The same with a reactor of one's own.
+/// Carries out a spec in simulated time with a given reactor.
 pub(super) fn carry_out(spec: &LoadSpec, reactor: impl Reactor) -> Tally {
     simulated::set_ns(BEGIN_NS);
     let (command, commands) = channel();
@@ -238,10 +238,10 @@ pub(super) fn carry_out(spec: &LoadSpec, reactor: impl Reactor) -> Tally {
     *total
 }
 
-/// The recording of a simulated service: the time that each response took it.
+/// The recording of a simulated service: the time of each response.
 pub(super) type Books = Rc<RefCell<Histogram>>;
 
-/// Nothing recorded yet.
+/// Returns an empty recording.
 pub(super) fn books() -> Books {
     Rc::new(RefCell::new(Histogram::new()))
 }

@@ -1,4 +1,4 @@
-//! Compares what the engine measures with what was injected, in simulated time.
+//! Compares the engine's measurements with what was injected, in simulated time.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -15,7 +15,7 @@ use crate::random::Random;
 /// Percentiles that must be true.
 const SHARES: [f64; 6] = [0.5, 0.75, 0.9, 0.95, 0.99, 0.999];
 
-/// Times that lie within `share` and `slack_ns` of each other.
+/// Asserts that times lie within `share` and `slack_ns` of each other.
 fn close(found_ns: f64, truth_ns: f64, share: f64, slack_ns: f64) -> bool {
     (found_ns - truth_ns).abs() <= share * truth_ns + slack_ns
 }
@@ -36,7 +36,7 @@ fn freezing(at_ns: u64) -> u64 {
     at_ns + ANSWER_NS + FREEZE_NS.saturating_sub(phase_ns)
 }
 
-/// The time within which the share `share` of requests at an even rate gets responses: one
+/// Returns the time within which the share `share` of requests at an even rate gets responses: one
 /// that is due `u` after a freeze started waits for the rest of the freeze, and then for those that
 /// were due before it and get responses now, one at a time on each connection.
 fn truth_of_freezing(share: f64, connections: u32) -> f64 {

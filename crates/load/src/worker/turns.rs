@@ -16,14 +16,14 @@ impl<R: Reactor> Worker<'_, R> {
         self.schedule.send_until(0);
     }
 
-    /// Plays a turn of a step: closed load for its length, then what is in flight is awaited, and
-    /// connections that are being opened again. Returns how long the requests in flight took, ns:
-    /// 0 without a successful one, so that a target that is gone has no say in the length of turns.
+    /// Plays a turn of a step: closed load for its length, then waits for requests in flight and
+    /// for connections that are being reopened. Returns how long the requests in flight took, ns: 0
+    /// without a successful one, so that a dead target does not affect the length of turns.
     pub(crate) fn play_turn(&mut self, turn: &Turn) -> Result<u64, Errno> {
         self.recorder.leave_out();
         let tally = &self.recorder.tally;
         let (requests, failed) = (tally.requests, tally.failed());
-        // A service may have closed connections, or said something, while it idled.
+        // A service may have closed connections, or sent something, while it idled.
         self.turn(0)?;
         self.schedule.send_until(turn.until_ns);
         for slot in self.connections.all_slots() {
@@ -33,7 +33,7 @@ impl<R: Reactor> Worker<'_, R> {
             users.go_on_at(turn.start_ns);
         }
         self.send_first(turn.start_ns);
-        // How long connections that are being opened again are awaited.
+        // How long to wait for connections that are being reopened.
         let patience_ns = turn.until_ns + (turn.until_ns - turn.start_ns);
         let mut drained_ns = None;
         let end_ns = loop {
@@ -91,7 +91,7 @@ impl<R: Reactor> Worker<'_, R> {
         self.begin_slice(slice + 1, end_ns, 0);
     }
 
-    /// Ends the step behind its last turn.
+    /// Ends the step after its last turn.
     pub(crate) fn end_turns(&mut self, end_ns: u64) {
         self.recorder.leave_out();
         self.close_window(end_ns);

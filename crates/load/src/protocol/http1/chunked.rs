@@ -4,7 +4,7 @@
 /// Bytes that one size line, or all trailers together, may have.
 const LINE_MAX: usize = 16 * 1024;
 
-/// Where in the coding the next byte stands.
+/// The place of the next byte in the coding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
     SizeFirst,
@@ -45,7 +45,7 @@ impl Chunked {
         self.stage == Stage::Done
     }
 
-    /// Takes bytes until the body ends, gives the data to `body`, returns how many it took.
+    /// Takes bytes until the body ends, passes the data to `body`, returns how many it took.
     ///
     /// # Errors
     /// A message, when the bytes are not in this coding.

@@ -14,9 +14,9 @@ use crate::protocol::response::{Capture, Response};
 pub(crate) struct Client {
     reader: Reader,
     heads: HeadCache,
-    /// A request was sent whose response is not complete.
+    /// Whether a request was sent whose response is not complete.
     awaiting: bool,
-    /// Each connection is for one request.
+    /// Whether each connection is for one request.
     keep_alive_off: bool,
     /// the request to send.
     request: Option<Payload>,
@@ -82,7 +82,7 @@ impl Protocol for Client {
                 return bytes.len();
             }
             Ok(Progress::Complete { rest: 0 }) => {}
-            // Which of them is the response to this request, if any, is not known.
+            // It is not known which of them, if any, is the response to this request.
             Ok(Progress::Complete { .. }) => {
                 events.push(ProtocolEvent::bad_framing("bytes after the response"));
                 return bytes.len();

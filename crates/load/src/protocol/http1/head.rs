@@ -30,7 +30,7 @@ pub(crate) struct Head {
     pub(crate) status: u16,
     /// How the body ends.
     pub(crate) framing: Framing,
-    /// The connection may carry another request.
+    /// Whether the connection may carry another request.
     pub(crate) keep_alive: bool,
 }
 
@@ -126,7 +126,7 @@ pub(crate) struct LastHead {
 }
 
 impl LastHead {
-    /// As [`parse_fast`].
+    /// Reads a head as [`parse_fast`] does.
     #[inline]
     pub(crate) fn parse_fast(&mut self, bytes: &[u8]) -> Option<Head> {
         if self.head.is_some() && bytes.starts_with(&self.bytes) {
@@ -192,7 +192,7 @@ fn is_http2(bytes: &[u8]) -> bool {
     matches!(bytes, [_, _, _, 4, 0, 0, 0, 0, 0, ..])
 }
 
-/// The header fields that decide about framing and connection.
+/// The header fields that determine framing and connection.
 struct Fields {
     length: Option<u64>,
     encoded: bool,
@@ -236,7 +236,7 @@ impl Fields {
         Ok(())
     }
 
-    /// RFC 9112, 6.3, in its order.
+    /// Determines the framing, in the order of RFC 9112, 6.3.
     fn framing(&self, status: u16, head_only: bool) -> Result<Framing, Problem> {
         if head_only || status < 200 || status == 204 || status == 304 {
             return Ok(Framing::Length(0));
@@ -266,7 +266,7 @@ fn status_of(digits: [u8; 3]) -> Option<u16> {
     Some(status)
 }
 
-/// Digits only, and no more of them than fit: a sign or a list is not a length.
+/// Reads a length: digits only, and no more of them than fit; a sign or a list is not a length.
 fn length_of(value: &[u8]) -> Option<u64> {
     let digits = value.trim_ascii();
     if digits.is_empty() || digits.len() > 18 {

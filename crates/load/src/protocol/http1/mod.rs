@@ -1,8 +1,7 @@
-//! HTTP/1.1 (RFC 9112): responses read from bytes as they come, in pieces of any size.
+//! HTTP/1.1 (RFC 9112): responses read from bytes as they arrive, in pieces of any size.
 //!
 //! A complete head with a status and a content-length takes the fast path of [`head`]; everything
-//! else goes through `httparse`. Bodies are counted and thrown away unless the response is
-//! captured.
+//! else goes through `httparse`. Bodies are counted and discarded unless the response is captured.
 
 pub(crate) mod chunked;
 pub(crate) mod client;

@@ -1,5 +1,5 @@
-//! Several requests in flight on one connection of HTTP/1.1 (RFC 9112, 9.3.2): they are sent
-//! without waiting, and the responses come in their order.
+//! Several requests in flight on one HTTP/1.1 connection (RFC 9112, 9.3.2): they are sent without
+//! waiting, and the responses arrive in their order.
 
 use std::collections::VecDeque;
 
@@ -27,10 +27,10 @@ pub(crate) struct Pipeline {
     /// Reads the response to the first of the awaited.
     reader: Reader,
     heads: HeadCache,
-    /// By slot: the last response.
+    /// The last response, by slot.
     responses: Vec<Response>,
     awaited: VecDeque<Awaited>,
-    /// The service closes after a response that has come, or the bytes are not a response.
+    /// Whether the service closes after the current response, or the bytes are not a response.
     over: bool,
     out: Vec<u8>,
 }
@@ -55,7 +55,7 @@ impl Pipeline {
         events.push(event);
     }
 
-    /// The response to the first of the awaited requests is complete.
+    /// Handles the complete response to the first of the awaited requests.
     fn complete(&mut self, received_ns: u64, events: &mut Vec<ProtocolEvent>) {
         let Some(Awaited { slot, .. }) = self.awaited.pop_front() else {
             return;
@@ -139,7 +139,7 @@ impl Protocol for Pipeline {
         Payload::written(std::mem::take(&mut self.out))
     }
 
-    /// While a request is awaited, the response that comes now and holds it up.
+    /// Returns the response that arrives now and holds up the awaited request, if any.
     fn response(&mut self, slot: usize) -> &mut Response {
         if self.awaited.iter().any(|awaited| awaited.slot == slot) {
             &mut self.reader.response

@@ -12,7 +12,7 @@ const HEAD_MAX: usize = 64 * 1024;
 /// Length up to which an incomplete head is parsed again with each piece.
 const REPARSE_MAX: usize = 256;
 
-/// How far a response has come.
+/// The progress of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Progress {
     /// More bytes are needed.
@@ -38,7 +38,7 @@ pub(crate) struct Reader {
     stage: Stage,
     /// First part of a head that came in pieces.
     partial: Vec<u8>,
-    /// Bytes of heads so far, interim ones too.
+    /// Bytes of heads so far, including interim ones.
     head_bytes: usize,
     head_only: bool,
     keep_alive: bool,
@@ -59,8 +59,8 @@ impl Reader {
         }
     }
 
-    /// Starts the next response: to a request whose response has no body (`head_only`), kept as far
-    /// as `keep` says.
+    /// Starts the next response: to a request whose response has no body (`head_only`), captured as
+    /// far as `capture` says.
     #[inline]
     pub(crate) fn begin(&mut self, head_only: bool, capture: Capture) {
         self.stage = Stage::Head;
@@ -93,12 +93,12 @@ impl Reader {
         self.feed_head(bytes)
     }
 
-    /// The connection was closed by the other side: `true` when that was the end of the response.
+    /// Handles a close by the other side: `true` if that was the end of the response.
     pub(crate) fn finish(&self) -> bool {
         matches!(self.stage, Stage::UntilClose)
     }
 
-    /// The slow path: heads in pieces, interim responses, everything unusual.
+    /// Takes the slow path: heads in pieces, interim responses, everything unusual.
     fn feed_head(&mut self, bytes: &[u8]) -> Result<Progress, Problem> {
         if !self.partial.is_empty() {
             // Only what may still belong to a head of allowed length is copied.
@@ -176,7 +176,7 @@ impl Reader {
     fn feed_body(&mut self, bytes: &[u8]) -> Result<Progress, Problem> {
         let progress = self.feed_framed(bytes)?;
         if progress == Progress::More && self.response.events_left() == Some(0) {
-            // What the service goes on to send belongs to no request.
+            // Whatever the service sends after this belongs to no request.
             self.keep_alive = false;
             return Ok(Progress::Complete { rest: 0 });
         }

@@ -1,4 +1,4 @@
-//! The state of one connection, and what we send on it.
+//! The state of a connection, and the frames that we send on it.
 
 use std::collections::VecDeque;
 
@@ -15,10 +15,10 @@ use crate::protocol::interface::Protocol;
 use crate::protocol::request::OutgoingRequest;
 use crate::protocol::response::{Capture, Response};
 
-/// Bytes of header fields that a response may have, as our settings say.
+/// Maximum bytes of header fields in a response, as announced by our settings.
 const HEADER_LIST_BYTES: u32 = 64 * 1024;
 
-/// The last id that a stream of ours may have.
+/// The highest id of a stream of ours.
 const STREAM_ID_MAX: u32 = MAX_31_BITS;
 
 /// The service's settings.
@@ -33,37 +33,37 @@ pub(super) struct Settings {
 /// A header block of which not all frames have come.
 #[derive(Debug)]
 pub(super) struct Block {
-    /// Its stream; 0 = there is no such block.
+    /// Stream of the block; 0 = there is no block.
     pub(super) stream: u32,
-    /// The stream ends after it.
+    /// Whether the stream ends after the block.
     pub(super) ends: bool,
     /// Bytes received.
     pub(super) bytes: Vec<u8>,
-    /// In how many frames.
+    /// Number of frames received.
     pub(super) frames: u32,
 }
 
 /// One connection, seen from the client.
 #[derive(Debug)]
 pub(crate) struct Client {
-    /// By slot.
+    /// Streams by slot.
     pub(super) streams: Vec<Stream>,
-    /// By slot: the id of its stream; 0 = no request in flight.
+    /// Stream ids by slot; 0 = no request in flight.
     pub(super) ids: Vec<u32>,
     /// Streams that are open.
     open: u32,
-    /// A request was to be sent and the service allowed no further stream.
+    /// Whether a request could not be sent because the service allowed no more streams.
     refused: bool,
     /// The id of the next stream.
     pub(super) next: u32,
     pub(super) settings: Settings,
-    /// The service has sent settings.
+    /// Whether the service has sent settings.
     pub(super) has_settings: bool,
-    /// It has allowed at least one request.
+    /// Whether the service has allowed at least one request.
     pub(super) established: bool,
-    /// The service wants no further streams.
+    /// Whether the service refuses further streams.
     pub(super) draining: bool,
-    /// The connection cannot go on.
+    /// Whether the connection cannot continue.
     failed: bool,
     pub(super) decoder: Decoder,
     pub(super) encoder: Encoder,
@@ -74,11 +74,11 @@ pub(crate) struct Client {
     bodies: VecDeque<usize>,
     /// The first part of a frame that came in pieces.
     pub(super) partial: Vec<u8>,
-    /// How often bytes came.
+    /// Number of times that bytes arrived.
     receives: u64,
-    /// When the last of them arrived, monotonic ns.
+    /// Arrival time of the last bytes, monotonic ns.
     pub(super) received_ns: u64,
-    /// Frames in a row that brought no request further.
+    /// Number of frames in a row that advanced no request.
     pub(super) idle_frames: u32,
     /// Acknowledgements of settings and pings since the kernel last took all output.
     pub(super) unsent: u32,
@@ -134,7 +134,7 @@ impl Client {
         }
     }
 
-    /// The stream of this slot is over; its id, 0 when there was none.
+    /// Closes the stream of this slot and returns its id; 0 if there was none.
     pub(super) fn close(&mut self, slot: usize) -> u32 {
         let id = std::mem::take(&mut self.ids[slot]);
         self.open -= u32::from(id != 0);
@@ -161,7 +161,7 @@ impl Client {
             let free = self.outflow.free().min(stream.outflow.free());
             let rest = &stream.body[stream.sent..];
             let piece = &rest[..rest.len().min(free).min(PAYLOAD_MAX)];
-            // A stream whose window is closed comes back when it is opened.
+            // A stream whose window is closed is queued again when it is opened.
             if id == 0 || piece.is_empty() {
                 continue;
             }
@@ -199,8 +199,8 @@ impl Protocol for Client {
         true
     }
 
-    /// The service may allow fewer streams than there are slots; that a request was refused
-    /// because of that is noted.
+    /// Whether another stream may be opened. The service may allow fewer streams than there are
+    /// slots; a request refused for that reason is noted.
     fn has_capacity(&mut self) -> bool {
         if !self.established || self.draining || self.failed || self.next > STREAM_ID_MAX {
             return false;
@@ -254,7 +254,7 @@ impl Protocol for Client {
         if let Err(error) = self.take(bytes, events) {
             self.failed = true;
             frame::write_goaway(&mut self.out, error.code);
-            // A handshake that comes along with nonsense is none.
+            // A handshake together with invalid bytes does not count.
             events.retain(|event| !matches!(event, ProtocolEvent::Established));
             events.push(ProtocolEvent::bad_framing(error.message));
         } else if self.next > STREAM_ID_MAX {

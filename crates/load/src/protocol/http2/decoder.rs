@@ -24,10 +24,10 @@ impl Decoder {
         }
     }
 
-    /// Decodes a whole block and gives each field, name and value, to `take`.
+    /// Decodes a whole block and passes each field, name and value, to `take`.
     ///
     /// # Errors
-    /// A message, when the block is not in this coding; the connection cannot go on then.
+    /// A message, if the block is not in this coding; the connection then cannot continue.
     pub(crate) fn decode(
         &mut self,
         block: &[u8],

@@ -18,11 +18,11 @@ const LOOSE: usize = usize::MAX;
 pub(crate) struct Field {
     name: Box<[u8]>,
     value: Box<[u8]>,
-    /// Index in the static table of the field, or of its name; 0 = not there.
+    /// Index in the static table of the field, or of its name; 0 = absent.
     index: usize,
-    /// The static table has the value too.
+    /// Whether the static table has the value, too.
     exact: bool,
-    /// Its number among the fields of the spec.
+    /// Number of the field among the fields of the spec.
     number: usize,
 }
 
@@ -51,7 +51,7 @@ impl Field {
         }
     }
 
-    /// Whether it says this.
+    /// Whether the field has this name and value.
     pub(crate) fn says(&self, name: &str, value: &str) -> bool {
         *self.name == *name.as_bytes() && *self.value == *value.as_bytes()
     }
@@ -60,13 +60,13 @@ impl Field {
 /// The encoder of one connection.
 #[derive(Debug)]
 pub(super) struct Encoder {
-    /// By number of the field: how many were entered before it; `u32::MAX` = not entered.
+    /// Number of fields entered before each, by number of the field; `u32::MAX` = not entered.
     entered: Vec<u32>,
     count: u32,
     bytes: usize,
     /// Bytes that may be entered.
     bytes_max: usize,
-    /// The service has to be events that its table is not used any more.
+    /// Whether the service has to be told that its table is not used any more.
     emptied: bool,
 }
 
@@ -82,7 +82,7 @@ impl Encoder {
         }
     }
 
-    /// The service's table holds this many bytes. With less than the default it is not used.
+    /// Adapts to the size of the service's table. With less than the default the table is not used.
     pub(super) fn resize(&mut self, bytes: usize) {
         if bytes < TABLE_BYTES && self.bytes_max > 0 {
             self.bytes_max = 0;
@@ -128,7 +128,7 @@ impl Encoder {
     }
 }
 
-/// Writes what the table does not have.
+/// Writes a field that is not in the table.
 fn literal(field: &Field, block: &mut Vec<u8>) {
     if field.index == 0 {
         string(&field.name, block);

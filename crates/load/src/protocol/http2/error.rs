@@ -1,4 +1,4 @@
-//! Connection errors (RFC 9113, 5.4.1): after one of them the connection cannot go on.
+//! Connection errors (RFC 9113, 5.4.1), after which the connection cannot continue.
 
 use super::frame::code;
 
@@ -18,12 +18,12 @@ impl ConnectionError {
     }
 }
 
-/// Returns the error of something that must not arrive at all, or not now.
+/// Returns the error for something that must not arrive at all, or not now.
 pub(super) fn protocol(message: &str) -> ConnectionError {
     ConnectionError::new(code::PROTOCOL_ERROR, message.to_owned())
 }
 
-/// A frame whose length cannot be right.
+/// Returns the error for a frame whose length is invalid.
 pub(super) fn size(message: &str) -> ConnectionError {
     ConnectionError::new(code::FRAME_SIZE_ERROR, message.to_owned())
 }

@@ -1,5 +1,5 @@
-//! The tables of header compression: the static one (RFC 7541, appendix A) and the dynamic one of
-//! what the other side has sent.
+//! The tables of header compression: the static one (RFC 7541, appendix A) and the dynamic one with
+//! the fields sent by the other side.
 
 use std::collections::VecDeque;
 
@@ -74,7 +74,8 @@ pub(super) const STATIC_LENGTH: usize = STATIC.len();
 /// The length that the RFC adds to each entry of a table.
 pub(super) const ENTRY_OVERHEAD: usize = 32;
 
-/// The index of a field in the static table, and whether its value is there too; 0 = not there.
+/// Returns the index of a field in the static table, and whether its value is there too; 0 =
+/// absent.
 pub(super) fn find_static(name: &[u8], value: &[u8]) -> (usize, bool) {
     let exact = |(n, v): &(&str, &str)| n.as_bytes() == name && v.as_bytes() == value;
     if let Some(at) = STATIC.iter().position(exact).filter(|_| !value.is_empty()) {
@@ -103,7 +104,7 @@ impl Table {
         }
     }
 
-    /// The field with this index of both tables.
+    /// Returns the field with this index in both tables.
     pub(super) fn get(&self, index: usize) -> Option<(&[u8], &[u8])> {
         let at = index.checked_sub(1)?;
         if let Some((name, value)) = STATIC.get(at) {
@@ -113,7 +114,7 @@ impl Table {
         bytes.split_at_checked(*name)
     }
 
-    /// Adds a field and forgets the oldest ones that no longer fit.
+    /// Adds a field and removes the oldest ones that no longer fit.
     pub(super) fn add(&mut self, name: &[u8], value: &[u8]) {
         let bytes = name.len() + value.len() + ENTRY_OVERHEAD;
         if bytes > self.bytes_max {
@@ -127,7 +128,7 @@ impl Table {
             .push_front((name.len(), [name, value].concat().into()));
     }
 
-    /// Changes how much the table may hold.
+    /// Changes the maximum size of the table.
     pub(super) fn resize(&mut self, bytes_max: usize) {
         self.bytes_max = bytes_max;
         self.shrink_to(bytes_max);

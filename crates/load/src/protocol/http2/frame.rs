@@ -3,7 +3,7 @@
 /// Bytes of a frame's head.
 pub(super) const HEAD_BYTES: usize = 9;
 
-/// Bytes that the payload of a frame may have unless its reader allows more. We never do.
+/// Maximum bytes of a frame's payload unless its reader allows more. We never do.
 pub(super) const PAYLOAD_MAX: usize = 16_384;
 
 /// Largest window and largest number of a stream.
@@ -26,7 +26,7 @@ pub(super) mod kind {
     pub(crate) const CONTINUATION: u8 = 9;
 }
 
-/// The flags of frames; the first one is `ACK` where there is no end of a stream.
+/// The flags of frames; the first one is `ACK` in frames that cannot end a stream.
 pub(super) mod flag {
     pub(crate) const END_STREAM: u8 = 0x1;
     pub(crate) const ACK: u8 = 0x1;
@@ -56,7 +56,7 @@ pub(super) mod code {
     pub(crate) const ENHANCE_YOUR_CALM: u32 = 11;
 }
 
-/// The RFC's name of a code.
+/// Returns the RFC's name of a code.
 pub(super) fn code_name(code: u32) -> String {
     const NAMES: [&str; 14] = [
         "NO_ERROR",
@@ -92,7 +92,7 @@ pub(super) struct Head {
 }
 
 impl Head {
-    /// Reads the head at the start of `bytes`; `None` when there are too few of them.
+    /// Reads the head at the start of `bytes`; `None` if there are too few of them.
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let [a, b, c, kind, flags, stream @ ..] = bytes.first_chunk::<HEAD_BYTES>()?;
         Some(Self {

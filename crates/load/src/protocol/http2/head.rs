@@ -1,7 +1,7 @@
-//! The head of a response: what its header fields must be (RFC 9113, 8.2 and 8.3), and what they
-//! say.
+//! The head of a response: the requirements for its header fields (RFC 9113, 8.2 and 8.3), and
+//! their values.
 
-/// Bytes that the fields of a response, interim ones and trailers too, may have together.
+/// Maximum bytes of all fields of a response, including interim ones and trailers.
 const FIELDS_MAX: usize = 64 * 1024;
 
 /// Headers that belong to a connection of HTTP/1.1.
@@ -20,7 +20,7 @@ pub(super) struct Head {
     pub(super) status: u16,
     /// The content-length.
     pub(super) length: Option<u64>,
-    /// The status of a call of gRPC.
+    /// The status of a gRPC call.
     pub(super) grpc_status: Option<u16>,
     /// Bytes of the fields.
     pub(super) bytes: usize,
@@ -129,13 +129,13 @@ fn status_of(digits: &[u8]) -> Option<u16> {
         })
 }
 
-/// Digits only, and no more of them than a status has.
+/// Reads a gRPC status: digits only, and no more of them than a status has.
 fn grpc_status_of(digits: &[u8]) -> Option<u16> {
     let number = length_of(digits).filter(|_| digits.len() <= 3)?;
     u16::try_from(number).ok()
 }
 
-/// Digits only, and no more of them than fit.
+/// Reads a length: digits only, and no more of them than fit.
 fn length_of(digits: &[u8]) -> Option<u64> {
     if digits.is_empty() || digits.len() > 18 {
         return None;

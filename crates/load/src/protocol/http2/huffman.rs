@@ -32,7 +32,7 @@ const BITS: [u8; SYMBOLS] = [
 struct Level {
     /// The first code after those of this length.
     end: u32,
-    /// Where the symbol of the first code is in [`SORTED`], minus that code.
+    /// Index of the first code's symbol in [`SORTED`], minus that code.
     base: i32,
 }
 
@@ -77,7 +77,7 @@ const LEVELS: [Level; BITS_MAX + 1] = {
     levels
 };
 
-/// Appends what `bytes` mean to `text`.
+/// Appends the text encoded by `bytes` to `text`.
 ///
 /// # Errors
 /// A message, when the bytes are not in this code or are not filled up with ones.

@@ -1,4 +1,4 @@
-//! Reads the service's frames, each with the error that the RFC has for it.
+//! Reads the service's frames, each with the error that the RFC specifies for it.
 
 use bakeoff_model::load::ErrorClass;
 
@@ -11,17 +11,17 @@ use super::head;
 use super::padding::without_padding;
 use crate::protocol::event::ProtocolEvent;
 
-/// Bytes that a header block may have; its fields may not have more either.
+/// Maximum bytes of a header block; its fields may not have more either.
 const BLOCK_MAX: usize = 64 * 1024;
 
-/// Frames that a header block may come in.
+/// Maximum number of frames of a header block.
 const BLOCK_FRAMES_MAX: u32 = 128;
 
-/// Frames in a row that may bring no request further: far more than a service has reason to send,
-/// few enough that replies to them do not fill the memory.
+/// Maximum number of frames in a row that advance no request: far more than a service has reason to
+/// send, few enough that replies to them do not fill the memory.
 const IDLE_FRAMES_MAX: u32 = 10_000;
 
-/// Responses to settings and pings that may wait for a service that does not read them.
+/// Maximum number of replies to settings and pings that wait for a service that does not read them.
 const UNSENT_MAX: u32 = 10_000;
 
 impl Client {
@@ -69,7 +69,7 @@ impl Client {
         Ok(at)
     }
 
-    /// Refuses what may not come here, before its payload is awaited.
+    /// Refuses frames that are not allowed here, before their payload is awaited.
     fn check(&self, head: Head, bytes: &[u8]) -> Result<(), ConnectionError> {
         if !self.has_settings && (head.kind != kind::SETTINGS || head.has(flag::ACK)) {
             let message = if bytes.starts_with(b"HTTP/1.") {
@@ -119,7 +119,7 @@ impl Client {
         }
     }
 
-    /// The slot of a stream; `None` when its request is over.
+    /// Returns the slot of a stream; `None` if its request is over.
     fn slot(&self, head: Head) -> Result<Option<usize>, ConnectionError> {
         let number = head.stream;
         if number == 0 || number.is_multiple_of(2) || number >= self.next {
@@ -201,7 +201,7 @@ impl Client {
         self.take_fragment(head, payload, events)
     }
 
-    /// Takes a part of a header block, and the block itself when it is whole.
+    /// Takes a part of a header block, and the block itself when it is complete.
     fn take_fragment(
         &mut self,
         head: Head,
@@ -224,7 +224,7 @@ impl Client {
         result
     }
 
-    /// A whole header block: an interim response, the head of a response, or its trailers.
+    /// Takes a whole header block: an interim response, the head of a response, or its trailers.
     fn take_block(
         &mut self,
         head: Head,
@@ -233,7 +233,7 @@ impl Client {
     ) -> Result<(), ConnectionError> {
         let slot = self.slot(head)?;
         let mut response = head::Head::default();
-        // Even the block of a request that is over changes the decoder's table.
+        // Even the block of a finished request changes the decoder's table.
         let mut keep = None;
         let mut is_trailer = false;
         if let Some(slot) = slot {
@@ -247,7 +247,7 @@ impl Client {
             keep.clear();
         }
         let mut take = |name: &[u8], value: &[u8]| {
-            // Of trailers only what ends a call is kept besides the fields of the head.
+            // Only those trailers that end a call are kept besides the fields of the head.
             let is_kept = !is_trailer || name.starts_with(b"grpc-");
             response.add(name, value, keep.as_deref_mut().filter(|_| is_kept));
         };
@@ -257,7 +257,7 @@ impl Client {
         let Some(slot) = slot else { return Ok(()) };
         self.idle_frames = 0;
         let (stream, ends) = (&mut self.streams[slot], self.block.ends);
-        // What each block costs at least, so that endless empty ones end too.
+        // The minimum cost of each block, so that endless empty ones end too.
         stream.head_bytes = response.bytes + 1 + HEAD_BYTES;
         if response.grpc_status.is_some() {
             stream.response.grpc_status = response.grpc_status;
@@ -286,7 +286,7 @@ impl Client {
         Ok(())
     }
 
-    /// The response at this slot has ended, or as much of it has come as is wanted.
+    /// Handles the end of the response at this slot, or of its wanted part.
     fn finish(&mut self, slot: usize, ends: bool, events: &mut Vec<ProtocolEvent>) {
         let stream = &self.streams[slot];
         if ends && let Err(message) = stream.finish() {
@@ -302,7 +302,7 @@ impl Client {
         events.push(ProtocolEvent::Response { slot, received_ns });
     }
 
-    /// The response at this slot is none; the connection is not affected.
+    /// Handles an invalid response at this slot; the connection is not affected.
     fn malformed(&mut self, slot: usize, message: &str, events: &mut Vec<ProtocolEvent>) {
         self.reset(slot, code::PROTOCOL_ERROR);
         events.push(ProtocolEvent::RequestFailed {
@@ -393,7 +393,7 @@ impl Client {
             setting::MAX_FRAME_SIZE if !(16_384..=16_777_215).contains(&value) => {
                 return Err(protocol("a largest frame out of its bounds"));
             }
-            // Larger frames than the smallest allowed size are never sent.
+            // Frames larger than the minimum limit are never sent.
             _ => {}
         }
         Ok(())
@@ -412,7 +412,7 @@ impl Client {
         Ok(())
     }
 
-    /// Responses a frame of the connection itself, unless such responses are not read.
+    /// Replies to a frame of the connection itself, unless such replies are not read.
     fn acknowledge(&mut self, kind: u8, payload: &[u8]) -> Result<(), ConnectionError> {
         self.unsent += 1;
         if self.unsent > UNSENT_MAX {

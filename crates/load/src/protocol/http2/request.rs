@@ -1,4 +1,4 @@
-//! Requests in the shape of HTTP/2: pseudo-headers, lower-case names, a body apart.
+//! Requests in HTTP/2 form: pseudo-headers, lower-case names, a separate body.
 
 use std::rc::Rc;
 
@@ -20,14 +20,14 @@ const DROPPED: [&str; 6] = [
 /// One request.
 #[derive(Debug)]
 pub(crate) struct Request {
-    /// Its header fields, in order.
+    /// Body of the request.
     pub(super) fields: Vec<Field>,
     /// Its body.
     pub(super) body: Rc<[u8]>,
 }
 
 impl Request {
-    /// A request whose fields are not only those of the spec.
+    /// Returns a request whose fields are not only those of the spec.
     pub(crate) fn new(mut fields: Vec<Field>, body: Vec<u8>, length: bool) -> Self {
         if length && !body.is_empty() {
             let length = body.len().to_string();
@@ -59,7 +59,7 @@ impl Fields {
             .iter()
             .map(|(name, value)| self.field(name, value))
             .collect();
-        // A call of gRPC says the length of each message in its body.
+        // A gRPC call states the length of each message in its body.
         if wants_length(request) && spec.grpc.is_none() {
             let length = request.body.as_bytes().len().to_string();
             fields.push(self.field("content-length", &length));
@@ -81,8 +81,8 @@ impl Fields {
     }
 }
 
-/// The header fields of a request as text, in order, but for the length of its body. `path` is
-/// already escaped.
+/// Returns the header fields of a request as text, in order, without the length of its body. `path`
+/// is already escaped.
 pub(crate) fn header_fields(
     spec: &LoadSpec,
     request: &RequestSpec,
@@ -109,7 +109,7 @@ pub(crate) fn header_fields(
     pseudo.chain(headers).collect()
 }
 
-/// Whether the length of a request's body has to be said.
+/// Whether the length of a request's body must be stated.
 pub(crate) fn wants_length(request: &RequestSpec) -> bool {
     !request.body.is_empty() && find(request, "content-length").is_none()
 }

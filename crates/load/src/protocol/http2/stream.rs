@@ -1,18 +1,18 @@
-//! One request and its response: a stream, as far as a client needs to know about it.
+//! A request and its response: a stream, as far as a client needs it.
 
 use std::rc::Rc;
 
 use super::flow::{DEFAULT_WINDOW, Inflow, Outflow, STREAM_WINDOW};
 use crate::protocol::response::{Capture, Response};
 
-/// A slot for one request in flight after the other.
+/// A slot for a sequence of requests in flight, one at a time.
 #[derive(Debug)]
 pub(super) struct Stream {
     /// The response as far as it has arrived.
     pub(super) response: Response,
-    /// The response has no body whatever its head says.
+    /// Whether the response has no body whatever its head says.
     pub(super) head_only: bool,
-    /// The final head has come.
+    /// Whether the final head has arrived.
     pub(super) has_head: bool,
     /// Bytes of header fields so far.
     pub(super) head_bytes: usize,
@@ -26,9 +26,9 @@ pub(super) struct Stream {
     pub(super) body: Rc<[u8]>,
     /// Bytes of the body that were sent.
     pub(super) sent: usize,
-    /// How often bytes had come on the connection when the request was started.
+    /// Number of times that bytes had arrived on the connection when the request was started.
     pub(super) receives_before: u64,
-    /// It is in the queue of bodies to be sent.
+    /// Whether the stream is in the queue of bodies to be sent.
     pub(super) queued: bool,
 }
 
@@ -50,7 +50,7 @@ impl Stream {
         }
     }
 
-    /// Starts a request with this body to a service that takes `window` bytes at first.
+    /// Starts a request with this body to a service that accepts `window` bytes at first.
     pub(super) fn begin(&mut self, body: Rc<[u8]>, head_only: bool, capture: Capture, window: u32) {
         self.response.begin(capture);
         self.head_only = head_only;

@@ -1,4 +1,4 @@
-//! One connection: the upgrade, then message after message in both directions.
+//! A connection: the upgrade, then message after message in both directions.
 
 use std::rc::Rc;
 
@@ -14,18 +14,18 @@ use crate::protocol::request::OutgoingRequest;
 use crate::protocol::response::{Capture, Response};
 use crate::random::Random;
 
-/// Bytes of a message that are kept to look for a timestamp in.
+/// Bytes of a message that are kept to search for a timestamp.
 const PREFIX_MAX: usize = 64;
 
-/// Control frames in a row that may bring no message further: far more than a service has reason
+/// Maximum number of control frames in a row without a message: far more than a service has reason
 /// to send, few enough that replies to them do not fill the memory.
 const IDLE_FRAMES_MAX: u32 = 10_000;
 
-/// Pongs that may wait for a service that does not read them. Of further pings only the last one
-/// gets a reply, when it reads again (RFC 6455, 5.5.3).
+/// Maximum number of pongs that wait for a service that does not read them. Only the last one of
+/// further pings gets a reply, when it reads again (RFC 6455, 5.5.3).
 const UNSENT_PONGS_MAX: u32 = 1_000;
 
-/// Frames in which one message may come without bringing a byte of it.
+/// Maximum number of empty frames in a message.
 const EMPTY_FRAMES_MAX: u32 = 10_000;
 
 /// The only slot.
@@ -34,7 +34,7 @@ const SLOT: usize = 0;
 /// A message being received.
 #[derive(Debug, Clone, Copy)]
 struct Message {
-    /// It is a text, and must be UTF-8.
+    /// A UTF-8 check, if the message is a text.
     text: Option<Check>,
     empty_frames: u32,
 }
@@ -44,7 +44,7 @@ struct Message {
 enum Frame {
     /// A message is complete.
     Message,
-    /// The service closed, for this reason.
+    /// The service closed, with this reason.
     Close(String),
 }
 
@@ -53,23 +53,23 @@ enum Frame {
 pub(crate) struct Client {
     settings: WebSocket,
     response: Response,
-    /// Messages of this connection that were awaited.
+    /// Number of awaited messages on this connection.
     messages: u32,
-    /// A message is awaited.
+    /// Whether a message is awaited.
     awaiting: bool,
-    /// When the window opened, monotonic ns: what arrived before it was not awaited.
+    /// When the window opened, monotonic ns: earlier messages were not awaited.
     window_ns: u64,
-    /// The part that is captured of the awaited message.
+    /// The part of the awaited message to capture.
     wanted: Capture,
-    /// The part that is captured of the next message; `None` when none is awaited yet.
+    /// The part of the next message to capture; `None` if none is awaited yet.
     capture: Option<Capture>,
     /// The upgrade request before its key, shared by all connections of the thread.
     upgrade: Rc<[u8]>,
     key: String,
     upgraded: bool,
-    /// The head of the frame whose payload comes.
+    /// The head of the frame whose payload is arriving.
     head: Option<Head>,
-    /// Bytes of that payload which have not come.
+    /// Bytes of that payload which have not arrived.
     left: u64,
     message: Option<Message>,
     /// First part of the upgrade's response, of a head, or a control frame's payload.
@@ -77,15 +77,15 @@ pub(crate) struct Client {
     idle_frames: u32,
     /// Pongs since the kernel last took all output.
     unsent_pongs: u32,
-    /// The payload of the one that is held back.
+    /// The payload of the pong that is held back.
     pong: Option<Vec<u8>>,
     random: Random,
     out: Vec<u8>,
 }
 
 impl Client {
-    /// A connection that will ask for an upgrade with this request, which lacks its key and the
-    /// empty line.
+    /// Returns a connection that will request an upgrade with this request, which lacks its key and
+    /// the empty line.
     pub(crate) fn new(upgrade: Rc<[u8]>, settings: WebSocket, seed: u64) -> Self {
         Self {
             settings,
@@ -110,7 +110,7 @@ impl Client {
         }
     }
 
-    /// Goes on as if the upgrade had been granted, to test what comes after it.
+    /// Continues as if the upgrade had been granted, to test the following messages.
     #[cfg(any(test, feature = "fuzz"))]
     pub(crate) fn grant(&mut self) {
         self.upgraded = true;
@@ -127,7 +127,7 @@ impl Client {
         frame::write(&mut self.out, opcode, payload, [a, b, c, d]);
     }
 
-    /// Takes the response to the upgrade; how many bytes it had.
+    /// Takes the response to the upgrade and returns how many bytes it had.
     fn receive_upgrade(&mut self, bytes: &[u8], events: &mut Vec<ProtocolEvent>) -> usize {
         let before = self.partial.len();
         self.partial.extend_from_slice(bytes);
@@ -148,8 +148,8 @@ impl Client {
         bytes.len()
     }
 
-    /// A message is complete: whether it was awaited. One that was not, before or after a window,
-    /// does not count, nor does one that waited in the kernel when the window opened.
+    /// Handles a complete message. One that was not awaited, before or after a window, does not
+    /// count, nor does one that waited in the kernel when the window opened.
     fn complete(&mut self, received_ns: u64, events: &mut Vec<ProtocolEvent>) -> bool {
         if received_ns < self.window_ns {
             self.capture = self.awaiting.then_some(self.wanted);
@@ -196,7 +196,7 @@ impl Client {
         Ok((used, None))
     }
 
-    /// A frame of a message starts.
+    /// Starts a frame of a message.
     fn begin_data(&mut self, head: Head) -> Result<(), &'static str> {
         let message = match (&mut self.message, head.opcode) {
             (Some(message), opcode::CONTINUATION) => message,
@@ -251,7 +251,7 @@ impl Client {
         Ok((used, self.end_frame(head)?))
     }
 
-    /// A frame is complete.
+    /// Ends a frame.
     fn end_frame(&mut self, head: Head) -> Result<Option<Frame>, &'static str> {
         match head.opcode {
             opcode::CLOSE => return self.closed().map(Some),
@@ -281,7 +281,7 @@ impl Client {
         Ok(Some(Frame::Message))
     }
 
-    /// The service sent a Close frame: so do we, and the connection is over.
+    /// Handles a Close frame of the service: sends one in return, and the connection is over.
     fn closed(&mut self) -> Result<Frame, &'static str> {
         debug_assert!(
             self.partial.len() as u64 <= CONTROL_MAX,
@@ -309,7 +309,7 @@ impl Client {
 }
 
 impl Protocol for Client {
-    /// The upgrade must be sent.
+    /// Starts the upgrade.
     fn start(&mut self) -> bool {
         self.key = handshake::key([self.random.bits(), self.random.bits()]);
         self.upgraded = false;
@@ -341,7 +341,7 @@ impl Protocol for Client {
     fn send(&mut self, _: usize, request: OutgoingRequest<'_>, capture: Capture) {
         self.awaiting = true;
         self.wanted = capture;
-        // A message that is already on its way was not to be captured.
+        // A message that is already arriving was not to be captured.
         if self.message.is_none() {
             self.response.begin(capture);
             self.capture = Some(capture);
@@ -360,8 +360,8 @@ impl Protocol for Client {
         let mut at = 0;
         if !self.upgraded {
             at = self.receive_upgrade(bytes, events);
-            // A message that comes along is not awaited before the connection is known to
-            // be established.
+            // A message that arrives with the upgrade is not awaited before the connection is known
+            // to be established.
             if self.upgraded {
                 return at;
             }

@@ -10,7 +10,7 @@ pub(super) mod opcode {
     pub(crate) const PONG: u8 = 10;
 }
 
-/// Bytes that the head of a frame may have; ours have four more, the mask.
+/// Maximum bytes of a frame's head; ours have four more, the mask.
 pub(super) const HEAD_MAX: usize = 10;
 
 /// Bytes that a control frame may carry.
@@ -19,7 +19,7 @@ pub(super) const CONTROL_MAX: u64 = 125;
 /// The head of a frame of the service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Head {
-    /// The message ends with this frame.
+    /// Whether the message ends with this frame.
     pub(super) last: bool,
     /// One of [`opcode`].
     pub(super) opcode: u8,
@@ -30,10 +30,10 @@ pub(super) struct Head {
 }
 
 impl Head {
-    /// Reads a head; `Ok(None)` when more bytes are needed.
+    /// Reads a head; `Ok(None)` if more bytes are needed.
     ///
     /// # Errors
-    /// A message, when no service may send such a frame.
+    /// A message, if no service may send such a frame.
     pub(super) fn read(bytes: &[u8]) -> Result<Option<Self>, &'static str> {
         let Some(&first) = bytes.first() else {
             return Ok(None);

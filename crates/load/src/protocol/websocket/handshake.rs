@@ -1,18 +1,18 @@
-//! The upgrade (RFC 6455, 4): the request that asks for it, the response that grants it.
+//! The upgrade (RFC 6455, 4): the request for it, and the response that grants it.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-/// Bytes that the response may have.
+/// Maximum bytes of the response.
 const HEAD_MAX: usize = 64 * 1024;
 
-/// Headers that the response may have.
+/// Maximum number of headers in the response.
 const HEADERS_MAX: usize = 128;
 
 /// The text that both sides append to the key (RFC 6455).
 const SUFFIX: &[u8] = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
-/// A key that no other connection has.
+/// Returns a key that no other connection has.
 pub(super) fn key(bits: [u64; 2]) -> String {
     STANDARD.encode([bits[0].to_be_bytes(), bits[1].to_be_bytes()].concat())
 }
@@ -30,12 +30,12 @@ fn accept(key: &str) -> String {
 pub(super) enum Refusal {
     /// The service responded with another status.
     Status(u16),
-    /// Its response does not grant the upgrade.
+    /// The response does not grant the upgrade.
     Garbled(String),
 }
 
-/// Reads the response to the upgrade with this key; `Ok(None)` when it is not complete yet,
-/// otherwise how many bytes it has.
+/// Reads the response to the upgrade with this key; `Ok(None)` if it is not complete yet, otherwise
+/// how many bytes it has.
 pub(super) fn read(bytes: &[u8], key: &str) -> Result<Option<usize>, Refusal> {
     let garbled = |message: &str| Refusal::Garbled(message.to_owned());
     let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];

@@ -1,5 +1,5 @@
-//! Completions of io_uring: the result, and the request it belongs to: the 64 bits that the
-//! kernel carries for us.
+//! Completions of io_uring: the result, and the request that it belongs to, in the 64 bits that the
+//! kernel passes through.
 
 use io_uring::cqueue;
 use rustix::io::Errno;
@@ -13,10 +13,10 @@ pub(super) const CANCEL: u64 = 3;
 /// A completion, copied out of the ring.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Completion {
-    /// Of the request.
+    /// Token of the request.
     pub(super) token: u64,
     result: i32,
-    /// As the kernel gave them.
+    /// Flags from the kernel.
     pub(super) flags: u32,
 }
 
@@ -38,12 +38,12 @@ impl Completion {
     }
 }
 
-/// Connection, generation and kind in one number.
+/// Packs connection, generation and kind into one number.
 pub(super) fn token(connection: usize, generation: u32, kind: u64) -> u64 {
     (connection as u64) << 34 | u64::from(generation) << 2 | kind
 }
 
-/// Connection, generation and kind of a token.
+/// Unpacks connection, generation and kind from a token.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "the parts of what `token` made"

@@ -3,9 +3,9 @@
 //! is ready is received before anything of it is handled, so that a response is not late by the
 //! time that the ones before it take.
 //!
-//! With receive timestamps the kernel says when bytes arrived. That costs a little more of each
-//! `recv`, and nothing that keeps this thread from its core at that moment, or is slow to wake it
-//! up, is then taken for the service's time.
+//! With receive timestamps the kernel records when bytes arrived. That costs a little more for each
+//! `recv`, and a thread that has lost its core at that moment, or is slow to wake up, is then not
+//! counted as service time.
 
 #![expect(
     unsafe_code,
@@ -39,7 +39,7 @@ const BUFFER_BYTES: usize = 4 * RECEIVE_BYTES;
 /// their next request.
 const FOUND_MAX: usize = 64;
 
-/// How often a full queue of a Unix socket is looked at, ns.
+/// How often a full queue of a Unix socket is checked, ns.
 const QUEUE_LOOK_NS: u64 = 1_000_000;
 
 /// The other side will send nothing more, or the socket is dead.
@@ -62,21 +62,21 @@ pub(crate) struct Epoll<const RX_TIMESTAMPS: bool> {
     ready: Vec<libc::epoll_event>,
     /// Connections to look at before the next wait, in order.
     hints: VecDeque<Hint>,
-    /// Connections to look at after it, which may have more than one `recv` took.
+    /// Connections to check after it, which may have more than one `recv` took.
     again: Vec<Hint>,
     /// Results, in order.
     found: VecDeque<Found>,
-    /// When it had been found, monotonic ns.
+    /// When the result was found, monotonic ns.
     found_ns: u64,
     clock: ReceiveClock,
-    /// Bytes of the buffer that it fills.
+    /// Bytes of the buffer that the result fills.
     filled: usize,
     /// Connections that found the queue of a Unix socket full, with their generation.
     queued: Vec<(usize, u32)>,
-    /// When they try again, monotonic ns.
+    /// When these connections try again, monotonic ns.
     queue_look_ns: u64,
     buffer: Box<[u8]>,
-    /// The kernel knows `epoll_pwait2` (Linux 5.11).
+    /// Whether the kernel supports `epoll_pwait2` (Linux 5.11).
     nanoseconds: bool,
 }
 
@@ -116,9 +116,8 @@ impl<const RX_TIMESTAMPS: bool> Epoll<RX_TIMESTAMPS> {
         Ok(fd)
     }
 
-    /// Has the connections try again that found the queue of a Unix socket full, now and then:
-    /// nothing says when there is room. Returns how long the next wait may be, at most
-    /// `timeout_ns`.
+    /// Lets the connections try again that found the queue of a Unix socket full, now and then: no
+    /// event says when there is room. Returns how long the next wait may be, at most `timeout_ns`.
     fn look_at_queue(&mut self, timeout_ns: u64) -> u64 {
         let now = now_ns();
         if now >= self.queue_look_ns {
@@ -132,9 +131,9 @@ impl<const RX_TIMESTAMPS: bool> Epoll<RX_TIMESTAMPS> {
         timeout_ns.min(self.queue_look_ns - now)
     }
 
-    /// Hands as much of the unsent payload to the kernel as it takes. A service may respond, close
-    /// and so reset the connection before it has read everything: when the kernel refuses, what
-    /// was received comes first.
+    /// Passes as much of the unsent payload to the kernel as it accepts. A service may respond,
+    /// close and so reset the connection before it has read everything: if the kernel refuses,
+    /// received bytes come first.
     fn flush(&mut self, connection: usize) {
         let generation = self.sockets.generation(connection);
         let mut sent_bytes = 0;
@@ -163,7 +162,7 @@ impl<const RX_TIMESTAMPS: bool> Epoll<RX_TIMESTAMPS> {
         self.sockets.sent_bytes += sent_bytes;
     }
 
-    /// The result of a connection attempt that epoll says is over.
+    /// Returns the result of a connection attempt that epoll reports as finished.
     fn connected(&mut self, connection: usize) -> Option<Event<'static>> {
         let socket = self.sockets.get_mut(connection)?;
         match sockopt::socket_error(&socket.fd) {
@@ -203,7 +202,7 @@ impl<const RX_TIMESTAMPS: bool> Epoll<RX_TIMESTAMPS> {
         }
         let socket = self.sockets.get(hint.connection)?;
         if socket.connecting {
-            // An error or a first byte that came along is still there at the next look.
+            // An error or a first byte that arrived with it is still there at the next look.
             if hint.flags & (EventFlags::IN.bits() | ENDING) != 0 {
                 self.again.push(hint);
             }
@@ -396,7 +395,7 @@ impl<const RX_TIMESTAMPS: bool> Reactor for Epoll<RX_TIMESTAMPS> {
                 generation,
                 looked,
             } = found;
-            // What was handled since may have closed it.
+            // An event handled since may have closed it.
             if !self.sockets.is_current(connection, generation) {
                 continue;
             }
@@ -425,7 +424,7 @@ impl<const RX_TIMESTAMPS: bool> Reactor for Epoll<RX_TIMESTAMPS> {
     }
 }
 
-/// Connection and generation in the 64 bits that the kernel carries for us.
+/// Packs connection and generation into the 64 bits that the kernel passes through.
 fn token(connection: usize, generation: u32) -> u64 {
     (connection as u64) << 32 | u64::from(generation)
 }

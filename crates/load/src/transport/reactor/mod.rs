@@ -19,27 +19,26 @@ use crate::payload::Payload;
 /// An event of a connection.
 #[derive(Debug)]
 pub(crate) enum Event<'a> {
-    /// It is established.
+    /// The connection is established.
     Connected,
-    /// It could not be established and must be closed.
+    /// The connection could not be established and must be closed.
     Refused(Errno),
-    /// Bytes came.
+    /// Bytes arrived.
     Data {
         /// The bytes, valid until the reactor is used again.
         bytes: &'a [u8],
-        /// When the last of them arrived, monotonic ns: as the kernel says or, without receive
-        /// timestamps, when they had been found. The time that was spent on the events before is
-        /// not the service's.
+        /// Arrival time of the last byte, monotonic ns: from the kernel or, without receive
+        /// timestamps, when it was found. The time spent on earlier events is not the service's.
         received_ns: u64,
-        /// The other side is known to send nothing after what was received.
+        /// Whether the other side sends nothing after these bytes.
         ending: bool,
     },
     /// The other side closed its direction; the connection must be closed.
     End {
-        /// When that had been found, monotonic ns.
+        /// When the close was found, monotonic ns.
         received_ns: u64,
     },
-    /// It broke, after what had been received, and must be closed.
+    /// The connection broke, after the received bytes, and must be closed.
     Broken(Errno),
 }
 
@@ -66,10 +65,11 @@ pub(crate) trait Reactor: Sized {
     /// Waits until there is an event, at most this long; 0 only looks.
     ///
     /// # Errors
-    /// When the kernel refuses to wait, which no retry would mend.
+    /// If the kernel refuses to wait, which no retry would fix.
     fn wait(&mut self, timeout_ns: u64) -> Result<(), Errno>;
 
-    /// The next event of the last [`Reactor::wait`]. All of them must be taken before the next.
+    /// Returns the next event of the last [`Reactor::wait`]. All of them must be taken before the
+    /// next.
     fn next(&mut self) -> Option<(usize, Event<'_>)>;
 
     /// Bytes that the kernel has taken so far.

@@ -1,18 +1,18 @@
-//! Arrival times of bytes, by the kernel's receive timestamps: these are of the wall clock, so that
-//! its distance to the monotonic clock has to be known.
+//! Arrival times of bytes, by the kernel's receive timestamps, which use the wall clock, so that
+//! its distance to the monotonic clock must be known.
 
 use crate::clock::wall_ahead_ns;
 
-/// How long the distance of the two clocks is taken for granted: it changes only when the clock is
-/// set the wall clock.
+/// How long the distance of the two clocks is assumed to be constant: it only changes when the wall
+/// clock is set.
 const AHEAD_AGE_MAX_NS: u64 = 10_000_000;
 
-/// From the kernel's receive timestamps to monotonic time.
+/// Converts the kernel's receive timestamps to monotonic time.
 #[derive(Debug, Default)]
 pub(super) struct ReceiveClock {
     /// How far the wall clock is ahead of the monotonic one.
     ahead_ns: u64,
-    /// When that was read, monotonic ns.
+    /// When the distance was read, monotonic ns.
     read_ns: u64,
 }
 
@@ -26,8 +26,8 @@ impl ReceiveClock {
         }
     }
 
-    /// When something arrived that was found at `found_ns` and that has a kernel timestamp, in
-    /// nanoseconds since the Unix epoch; without a timestamp when it was found.
+    /// Returns when bytes arrived that were found at `found_ns` and have a kernel timestamp, in
+    /// nanoseconds since the Unix epoch; without a timestamp, when they were found.
     #[inline]
     pub(super) fn received_ns(&self, timestamp_ns: Option<u64>, found_ns: u64) -> u64 {
         let arrived_ns = timestamp_ns.map(|ns| ns.saturating_sub(self.ahead_ns));

@@ -1,5 +1,5 @@
-//! The sockets of a reactor by the number of their connection, with what the kernel has not taken
-//! yet: all that the reactors have in common.
+//! The sockets of a reactor by the number of their connection, with the bytes that the kernel has
+//! not accepted yet: the common state of all reactors.
 
 use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
@@ -13,18 +13,17 @@ use crate::payload::Payload;
 pub(super) struct Socket {
     pub(super) fd: OwnedFd,
     pub(super) connecting: bool,
-    /// The payload that the kernel has not taken yet, and how many of its bytes it has.
+    /// The payload that the kernel has not accepted completely, and how many of its bytes it has.
     pub(super) unsent: Option<(Payload, usize)>,
-    /// Payloads after it.
+    /// Payloads that follow.
     queue: VecDeque<Payload>,
-    /// Why the kernel takes nothing any more. What has come is still read; what was not sent
-    /// stays where it is.
+    /// Why the kernel accepts nothing any more. Received bytes are still read; unsent ones stay.
     pub(super) broken: Option<Errno>,
 }
 
 impl Socket {
-    /// Puts a payload after those that are not sent yet; `false` when there are none, so that it
-    /// has not to wait.
+    /// Queues a payload after those that are not sent yet; `false` if there are none, so that it
+    /// need not wait.
     #[inline]
     pub(super) fn enqueue(&mut self, payload: Payload) -> bool {
         if self.unsent.is_some() {
@@ -35,7 +34,7 @@ impl Socket {
         false
     }
 
-    /// The kernel took this many bytes more of the payload that is being sent.
+    /// Notes that the kernel accepted this many more bytes of the payload that is being sent.
     #[inline]
     pub(super) fn taken(&mut self, bytes: usize) {
         if let Some((payload, taken)) = &mut self.unsent {
@@ -65,20 +64,20 @@ pub(super) struct Sockets {
 }
 
 impl Sockets {
-    /// Makes sure that there are entries for `0..count`. None is ever taken away: their
-    /// generations keep late events apart.
+    /// Makes sure that there are entries for `0..count`. Entries are never removed: their
+    /// generations distinguish late events.
     pub(super) fn resize(&mut self, count: usize) {
         if count > self.entries.len() {
             self.entries.resize_with(count, Entry::default);
         }
     }
 
-    /// How many entries there are.
+    /// Returns the number of entries.
     pub(super) fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// The generation of a connection's socket, or of its next one.
+    /// Returns the generation of a connection's socket, or of its next one.
     #[inline]
     pub(super) fn generation(&self, connection: usize) -> u32 {
         self.entries[connection].generation
@@ -103,7 +102,7 @@ impl Sockets {
         self.entries.get_mut(connection)?.socket.as_mut()
     }
 
-    /// A socket that has started to connect.
+    /// Adds a socket that has started to connect.
     pub(super) fn insert(&mut self, connection: usize, fd: OwnedFd) {
         self.entries[connection].socket = Some(Socket {
             fd,
@@ -114,7 +113,7 @@ impl Sockets {
         });
     }
 
-    /// Takes the socket of a connection away; no event of it is current any more.
+    /// Removes the socket of a connection; no event of it is current any more.
     pub(super) fn remove(&mut self, connection: usize) -> Option<Socket> {
         let entry = &mut self.entries[connection];
         entry.generation = entry.generation.wrapping_add(1);

@@ -1,9 +1,9 @@
 //! io_uring: one issuer per ring, completions run when this thread waits (no interrupts of it in
 //! between), one multishot receive per connection into a ring of buffers.
 //!
-//! Sends are separate calls as long as the kernel takes all at once: on the ring each would
-//! cost as much as the call that it saves, and the real send would drift away from the
-//! time that was noted for it. The ring finishes what the kernel does not take.
+//! Sends are separate calls as long as the kernel accepts everything immediately: on the ring each
+//! would cost as much as the call that it saves, and the actual send would drift away from its
+//! recorded time. The ring finishes the bytes that the kernel does not accept.
 
 #![expect(
     unsafe_code,
@@ -60,15 +60,15 @@ pub(crate) struct Uring<const RX_TIMESTAMPS: bool> {
     ready: VecDeque<Completion>,
     /// The buffer of the event that was returned last.
     borrowed: Option<u16>,
-    /// Requests whose last completion has not come.
+    /// Number of requests whose last completion has not arrived.
     under_way: usize,
-    /// When the completions were taken over, monotonic ns.
+    /// When the completions were taken, monotonic ns.
     found_ns: u64,
     clock: ReceiveClock,
 }
 
 impl<const RX_TIMESTAMPS: bool> Uring<RX_TIMESTAMPS> {
-    /// Bytes in a buffer before what was received.
+    /// Bytes in a buffer before the received ones.
     const RECEIVED_AT: usize = if RX_TIMESTAMPS {
         RECEIVED_HEAD_BYTES + TIMESTAMP_BYTES
     } else {
@@ -110,7 +110,7 @@ impl<const RX_TIMESTAMPS: bool> Uring<RX_TIMESTAMPS> {
         })
     }
 
-    /// Queues a request. What it points to must stay where it is until its last completion.
+    /// Queues a request. The memory that it points to must stay until its last completion.
     fn push(&mut self, entry: squeue::Entry, connection: usize, kind: u64) {
         let token = token(connection, self.sockets.generation(connection), kind);
         let entry = entry.user_data(token);
@@ -145,7 +145,7 @@ impl<const RX_TIMESTAMPS: bool> Uring<RX_TIMESTAMPS> {
         self.push(entry, connection, RECEIVE);
     }
 
-    /// Has the ring send the rest of the payload that is being sent.
+    /// Lets the ring send the rest of the payload that is being sent.
     fn transmit(&mut self, connection: usize) {
         let Some(socket) = self.sockets.get(connection) else {
             return;
@@ -162,7 +162,7 @@ impl<const RX_TIMESTAMPS: bool> Uring<RX_TIMESTAMPS> {
         self.push(entry, connection, SEND);
     }
 
-    /// Takes one completion; what it means to the owner of the connection, if anything.
+    /// Takes a completion and returns its meaning to the owner of the connection, if any.
     fn complete(&mut self, completion: Completion) -> Option<Outcome> {
         let (connection, generation, kind) = untoken(completion.token);
         let more = cqueue::more(completion.flags);
@@ -241,13 +241,13 @@ impl<const RX_TIMESTAMPS: bool> Uring<RX_TIMESTAMPS> {
         }
     }
 
-    /// Why the kernel takes nothing any more from this connection.
+    /// Returns why the kernel accepts nothing more for this connection.
     fn broken(&self, connection: usize) -> Option<Errno> {
         self.sockets.get(connection)?.broken
     }
 
-    /// The kernel takes nothing any more. A service may respond, close and so reset the connection
-    /// before it has read everything: what was received comes first, then this error.
+    /// Handles a kernel that accepts nothing more. A service may respond, close and so reset the
+    /// connection before it has read everything: received bytes come first, then this error.
     fn stop_sending(&mut self, connection: usize, errno: Errno) {
         if let Some(socket) = self.sockets.get_mut(connection) {
             socket.broken = Some(errno);
@@ -256,7 +256,7 @@ impl<const RX_TIMESTAMPS: bool> Uring<RX_TIMESTAMPS> {
         }
     }
 
-    /// A completion of a socket that is gone: what it held is free.
+    /// Handles a completion of a closed socket: its memory is free.
     fn forget(&mut self, token: u64, buffer: Option<u16>) {
         if let Some(buffer) = buffer {
             self.buffers.give_back(buffer);
@@ -264,7 +264,7 @@ impl<const RX_TIMESTAMPS: bool> Uring<RX_TIMESTAMPS> {
         self.lingering.retain(|(lingering, _)| *lingering != token);
     }
 
-    /// The kernel took this many bytes of the payload that is being sent.
+    /// Notes that the kernel accepted this many bytes of the payload that is being sent.
     fn sent(&mut self, connection: usize, bytes: usize) {
         self.sockets.sent_bytes += bytes as u64;
         let Some(socket) = self.sockets.get_mut(connection) else {
@@ -324,7 +324,7 @@ impl<const RX_TIMESTAMPS: bool> Reactor for Uring<RX_TIMESTAMPS> {
     }
 
     fn open(&mut self, connection: usize) {
-        // The ring waits by itself; on a socket that must not block it would not.
+        // The ring waits by itself; on a non-blocking socket it would not.
         match self.endpoint.socket(Blocking::Yes) {
             Ok(fd) => {
                 if RX_TIMESTAMPS {
@@ -358,7 +358,7 @@ impl<const RX_TIMESTAMPS: bool> Reactor for Uring<RX_TIMESTAMPS> {
             Ok(taken) => taken,
             Err(Errno::AGAIN | Errno::INTR) => 0,
             Err(errno) => {
-                // It stays there: nothing is sent after it.
+                // The payload stays there: nothing is sent after it.
                 socket.enqueue(payload);
                 self.stop_sending(connection, errno);
                 return;
