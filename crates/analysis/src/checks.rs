@@ -70,7 +70,7 @@ impl CheckCell {
 pub struct CheckTable {
     /// Groups and names in the order in which they were made, groups together.
     pub names: Vec<(String, String)>,
-    /// For each case, a cell for each name; `None` where the check was never made.
+    /// A cell for each name, for each case; `None` if the check was never made.
     pub cases: Vec<Vec<Option<CheckCell>>>,
 }
 

@@ -149,7 +149,7 @@ fn start<'scope>(
 
 fn order(threads: &[Sender<usize>], window: usize) {
     for thread in threads {
-        // One that has ended is missed where its report is.
+        // A thread that has exited is missed when its report is due.
         let _ = thread.send(window);
     }
 }

@@ -42,7 +42,7 @@ const CONFIDENCE: f64 = 0.95;
 /// How often the lowest rate must be missed to conclude that the capacity is below it.
 const LOWEST_MISSED: usize = 2;
 
-/// What is known about a capacity. Rates have any unit, the same everywhere.
+/// The current knowledge about a capacity. Rates have any unit, the same everywhere.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Search {
     from_log: f64,

@@ -26,9 +26,9 @@ const GROUPS_MAX: usize = 100;
 /// A value that was measured over some time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
-    /// When that time started, s.
+    /// Start of that time, s.
     pub from_s: f64,
-    /// When it ended, s.
+    /// End of that time, s.
     pub to_s: f64,
     /// The value; a value that is not positive counts as next to nothing.
     pub value: f64,

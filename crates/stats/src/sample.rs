@@ -35,9 +35,9 @@ pub enum Budget {
 /// A confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
-    /// Its lower end.
+    /// Lower end of the interval.
     pub low: f64,
-    /// Its upper end.
+    /// Upper end of the interval.
     pub high: f64,
 }
 

@@ -16,7 +16,7 @@ use crate::reading::Reading;
 pub(crate) struct Concurrency {
     /// The requested number.
     pub(crate) asked: f64,
-    /// With the service, or waiting for a connection to it.
+    /// Requests with the service, or waiting for a connection to it.
     pub(crate) effective: f64,
     /// Between a response and the next request, if known.
     pub(crate) turnaround: Option<f64>,

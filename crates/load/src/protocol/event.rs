@@ -12,7 +12,7 @@ pub(crate) enum ProtocolEvent {
     Response {
         /// The slot of its request.
         slot: usize,
-        /// When its last byte arrived, monotonic ns.
+        /// Arrival time of the last byte, monotonic ns.
         received_ns: u64,
     },
     /// A request failed and the connection goes on.

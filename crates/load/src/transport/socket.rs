@@ -16,7 +16,7 @@ use rustix::net::{
 
 use crate::error::LoadError;
 
-/// Where the time stands in a control message.
+/// Offset of the time in a control message.
 // SAFETY: it only computes.
 const TIMESTAMP_AT: usize = unsafe { libc::CMSG_LEN(0) } as usize;
 

@@ -9,7 +9,7 @@ pub use results::results;
 /// A finding of an audit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditFinding {
-    /// Its meaning.
+    /// The meaning of the finding.
     pub kind: FoundKind,
     /// The subject: a case, or the name that a source gives it.
     pub subject: String,

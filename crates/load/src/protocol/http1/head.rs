@@ -10,14 +10,14 @@ use crate::protocol::token::is_token;
 /// Headers that one response may have; more is refused as bad framing.
 const HEADERS_MAX: usize = 128;
 
-/// How the body of a response ends.
+/// The end of a response's body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Framing {
-    /// After this many bytes.
+    /// The body ends after this many bytes.
     Length(u64),
-    /// With the last chunk.
+    /// The body ends with the last chunk.
     Chunked,
-    /// With the connection.
+    /// The body ends with the connection.
     UntilClose,
 }
 
@@ -28,7 +28,7 @@ pub(crate) struct Head {
     pub(crate) bytes: usize,
     /// The status.
     pub(crate) status: u16,
-    /// How the body ends.
+    /// The end of the body.
     pub(crate) framing: Framing,
     /// Whether the connection may carry another request.
     pub(crate) keep_alive: bool,

@@ -22,7 +22,7 @@ const DROPPED: [&str; 6] = [
 pub(crate) struct Request {
     /// Body of the request.
     pub(super) fields: Vec<Field>,
-    /// Its body.
+    /// Body of the request.
     pub(super) body: Rc<[u8]>,
 }
 
