@@ -79,7 +79,7 @@ impl Told {
         }
     }
 
-    /// The tests that failed, where they are all that went wrong, and few.
+    /// Returns the failed tests, if they are few and nothing else went wrong.
     fn worth_a_second_run(self) -> anyhow::Result<Vec<String>> {
         ensure!(
             self.success || !self.failed.is_empty(),

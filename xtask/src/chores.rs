@@ -76,7 +76,7 @@ impl<'a> Chores<'a> {
     }
 
     /// Runs commands one after the other with low priority while some work goes on, which they
-    /// prepare: where one fails, what needs it says so later.
+    /// prepare: if one fails, the step that needs it reports so later.
     pub(crate) fn beside<T>(
         &mut self,
         name: &str,

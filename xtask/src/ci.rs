@@ -17,7 +17,7 @@ use crate::{package, site, tidy};
 /// Switches on the tests that need a Docker engine with the base images.
 const DOCKER: (&str, &str) = ("BAKEOFF_TEST_DOCKER", "1");
 
-/// Switches on the tests that need a cluster. Where it is set already, they use that of the
+/// Switches on the tests that need a cluster. If it is set already, they use that of the
 /// kubeconfig's current context.
 const CLUSTER: &str = "BAKEOFF_TEST_KUBERNETES";
 
@@ -30,7 +30,7 @@ const DENY: &str = "cargo install cargo-deny --locked --debug";
 /// Private items are documented as well, so links to them lead somewhere.
 const RUSTDOC: &str = "-D warnings -A rustdoc::private-intra-doc-links";
 
-/// Set where CI can fetch the database of advisories and must not do without.
+/// Set if CI can fetch the advisory database and requires it.
 const ADVISORIES: &str = "BAKEOFF_CI_ADVISORIES";
 
 /// Format, lints, tidy, scripts, documentation, everything of [`test()`], dependencies, the oldest
@@ -84,7 +84,7 @@ pub(crate) enum Runner {
 /// Which contenders of the suites are built and verified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Contenders {
-    /// Those that changed lately by the ledger of their suite, and a sample.
+    /// The contenders that changed lately by the ledger of their suite, and a sample.
     Sampled,
     /// All of them.
     All,
@@ -442,7 +442,7 @@ fn has_deny() -> bool {
     works("cargo", &["deny", "--version"])
 }
 
-/// Licences, bans and sources are checked always, advisories where their database can be fetched.
+/// Licences, bans and sources are checked always, advisories if their database can be fetched.
 fn dependencies(chores: &mut Chores<'_>) -> anyhow::Result<()> {
     if !has_deny() {
         chores.run("cargo-deny installed", DENY)?;
@@ -462,7 +462,7 @@ fn dependencies(chores: &mut Chores<'_>) -> anyhow::Result<()> {
     chores.run("advisories", "cargo deny --offline check advisories")
 }
 
-/// Installs the oldest compiler where it is missing.
+/// Installs the oldest compiler if it is missing.
 fn install_oldest_rust(root: &Path) -> anyhow::Result<()> {
     if works("rustup", &["run", OLDEST_RUST, "rustc", "--version"]) {
         return Ok(());

@@ -25,7 +25,7 @@ impl Offline {
         built("offline").map(Self)
     }
 
-    /// Returns what a command prints, or `None` where it fails.
+    /// Returns what a command prints, or `None` if it fails.
     pub(crate) fn says(&self, arguments: &[&str]) -> Option<String> {
         let output = Command::new(&self.0).args(arguments).output().ok()?;
         let text = String::from_utf8_lossy(&output.stdout).into_owned();

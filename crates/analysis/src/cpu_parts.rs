@@ -55,7 +55,7 @@ pub fn of_slice(slice: &IntervalRecord) -> Option<CpuParts> {
     CpuParts::between(before, slice.contender_after.as_ref()?)
 }
 
-/// Returns the parts of the CPU time of all slices of a step.
+/// Returns the parts of a step's CPU time, over all slices.
 pub fn of_step(step: &StepData<'_>) -> Option<CpuParts> {
     let slices: Option<Vec<CpuParts>> = step.slices.iter().map(|slice| of_slice(slice)).collect();
     sum(&slices?)

@@ -18,7 +18,7 @@ pub struct Failed {
     pub classes: Vec<ClassRow>,
 }
 
-/// Durations of the failures of one class in one step of all runs of a case.
+/// Durations of failures with one class in one step, over all runs of a case.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClassRow {
     /// Contender and parameters.

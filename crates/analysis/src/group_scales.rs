@@ -1,5 +1,5 @@
-//! Scales the numbers of groups by those of the contender that is in every group, so that ratios of
-//! numbers are ratios to it, which cancels the host's speed.
+//! Scales the numbers in groups by those of the contender that is in every group, so that ratios
+//! are relative to it, which cancels the host's speed.
 
 use std::collections::BTreeMap;
 

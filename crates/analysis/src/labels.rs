@@ -1,4 +1,4 @@
-//! Names of steps and of the conditions of a measurement.
+//! Names of steps and of measurement conditions.
 
 use std::collections::BTreeMap;
 

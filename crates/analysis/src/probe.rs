@@ -1,4 +1,4 @@
-//! The share of one part of the work in the CPU per request, from the cost of that part alone.
+//! The share of one part in the CPU per request, from its cost alone.
 
 use bakeoff_model::load::LoadInterval;
 use bakeoff_model::record::ProbeRecord;

@@ -24,7 +24,7 @@ const RATINGS: [(f64, &str); 4] = [
     (0.94, "good"),
 ];
 
-/// The block of one step of all completed runs of a case.
+/// The block of one step, over all completed runs of a case.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RequestRow {
     /// Contender and parameters.

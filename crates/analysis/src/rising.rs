@@ -12,8 +12,8 @@ use super::benchmark::{BenchmarkData, RunData, StepData};
 use super::groups::{self, SetKey};
 use super::validity;
 
-/// Maximum number of eighths of the blocks that are excluded at the start of a step: with fewer
-/// than half of them left, noise would hide a continuing rise.
+/// Maximum number of eighths that are excluded at the start of a step: with fewer than half of them
+/// left, noise would hide a continuing rise.
 const EIGHTHS_MAX: usize = 4;
 
 /// Requests per second of CPU time, by block.

@@ -90,7 +90,7 @@ pub struct RankTable {
     /// Comparisons of each of the others with the one with the shortest response times, as
     /// sentences; empty without turns.
     pub times: Vec<Conclusion>,
-    /// Why requests of the best and of each of the others differ in CPU.
+    /// Why the best and each of the others differ in CPU per request.
     pub reasons: Vec<Reasons>,
     /// Comparisons of every row with every other, by throughput.
     pub throughput_matrix: Matrix,

@@ -51,7 +51,7 @@ pub struct SetCount {
     pub kept: usize,
 }
 
-/// The spread of the ratio of two contenders, as standard deviations of its logarithm: 0.03 is 3 %.
+/// The spread of two contenders' ratio, as standard deviations of its logarithm: 0.03 is 3 %.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Spread {
     /// The first contender.

@@ -9,8 +9,8 @@ use bakeoff_validity::{JudgedSlice, RiseInTurns, StepJudge, judged_record};
 /// unfair by themselves. `rise` is how the contender got faster over the turns of the step, if
 /// known.
 ///
-/// Slices in turns that are invalid because of the load generator are in no number of any contender
-/// of the set. Up to half of them therefore do not mark the affected contender.
+/// Slices in turns that are invalid because of the load generator are excluded from all numbers of
+/// the set. Up to half of them therefore do not mark the affected contender.
 pub(crate) fn of_step(
     begin: &Begin,
     slices: &[&IntervalRecord],

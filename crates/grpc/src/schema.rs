@@ -111,8 +111,8 @@ impl Schema {
         Ok(body)
     }
 
-    /// Returns the message in the body of a response of the method at `path`, or the list of its
-    /// messages if the method sends a stream.
+    /// Returns the message in a response body of the method at `path`, or the list of its messages
+    /// if the method sends a stream.
     ///
     /// # Errors
     /// There is no such method, or the body is not one of its responses.

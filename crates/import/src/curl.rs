@@ -87,8 +87,8 @@ struct Command {
     headers: Vec<(String, String)>,
 }
 
-/// Reads a command line. The host of its URL is omitted, as are headers of the connection and of
-/// curl itself.
+/// Reads a command line. The URL's host is omitted, as are headers of the connection and of curl
+/// itself.
 ///
 /// # Errors
 /// Says which option is not supported, or that this is not a command line.

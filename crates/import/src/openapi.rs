@@ -68,7 +68,7 @@ pub fn read(text: &str, base: Option<&str>) -> Result<Described, Problem> {
     Ok(described)
 }
 
-/// Returns the prefix of every path: of OpenAPI 3 the path of the first server, of 2 `basePath`.
+/// Returns the prefix of every path: the path of the first server in OpenAPI 3, `basePath` in 2.
 fn base_path(document: &Value) -> String {
     let base = match document.pointer("/servers/0/url").and_then(Value::as_str) {
         Some(url) => match url.split_once("://") {
@@ -167,7 +167,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Returns the parameters of all operations of a path and of this one.
+    /// Returns the parameters of this operation, including those of the whole path.
     fn parameters(&self, item: &'a Value, operation: &'a Value) -> Vec<&'a Value> {
         [item, operation]
             .into_iter()
@@ -262,7 +262,7 @@ fn successes(responses: Option<&Map<String, Value>>) -> Vec<(u16, &Value)> {
     found
 }
 
-/// Returns the fields of an example, and of the first object in each of its lists.
+/// Returns an example's fields, and those of the first object in each of its lists.
 fn fields(example: &Value) -> Map<String, Value> {
     match example {
         Value::Object(object) => {

@@ -136,7 +136,7 @@ fn samples(logs: &[Vec<f64>], runs: u32, slower: f64) -> Vec<Sample> {
     logs.iter().enumerate().map(sample).collect()
 }
 
-/// The runs that every pair needs; `None` where that is more than there may be.
+/// Returns the runs that every pair needs; `None` if that is more than allowed.
 fn decided(kind: &Kind, pilot: &[Sample]) -> Option<u32> {
     let threshold = Threshold::of_family(pilot.len() * (pilot.len() - 1) / 2);
     let mut runs = PILOT;

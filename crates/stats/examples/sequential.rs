@@ -223,7 +223,7 @@ fn print_equivalence() {
                 margin_ln: 0.03_f64.ln_1p() / deviation,
                 ..Sequential::default()
             };
-            // A hair outside of the margin, where "equivalent" is false.
+            // Slightly outside the margin, so that "equivalent" is false.
             let effect = 1.000_001 * f64::ln_1p(truth) / deviation;
             let found = tally(&kind(sequential, effect, 12));
             println!(
@@ -347,7 +347,7 @@ impl Tally {
         let alpha = kind.sequential.alpha;
         let is_found = |sets: usize| is_found_by_student(alpha, &log_ratios[..sets]);
         self.fixed += u32::from(is_found(kind.sets_max));
-        // From the last: where that finds one, the others need not be asked.
+        // From the last: if it finds one, the others need not be checked.
         self.naive += u32::from((3..=kind.sets_max).rev().any(is_found));
     }
 

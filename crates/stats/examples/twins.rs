@@ -55,7 +55,7 @@ const KINDS: [Kind; 14] = [
     kind(Differ::Normal, [0.0, 0.0], 1.0),
 ];
 
-/// The same sets in both designs, whose turns take the same time.
+/// Sets in both designs, whose turns take the same time.
 struct Session {
     /// Two processes of each service.
     twins: SetPairs,

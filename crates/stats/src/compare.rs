@@ -141,7 +141,7 @@ pub fn compare_family(pairs: &[(&Sample, &Sample, Criteria)]) -> Vec<Comparison>
     .collect()
 }
 
-/// The ratio of two samples, and the result of a look at it if their number of sets was decided by
+/// The ratio of two samples, and the result of a look at it if the number of sets was decided by
 /// looking.
 #[derive(Debug, Clone, Copy)]
 struct JudgedRatio {

@@ -30,7 +30,7 @@ pub enum Method {
     None,
     /// Student's t of the log ratios of common blocks.
     Paired,
-    /// Student's t of the log ratios of sets, with the spread of two processes of each.
+    /// Student's t of the sets' log ratios, with the spread of two processes each.
     Twins,
     /// Student's t of the mean log ratios of sittings.
     Sittings,

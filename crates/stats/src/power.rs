@@ -1,5 +1,4 @@
-//! The power of a t test of the ratio of two contenders, and the difference that it finds with a
-//! given probability.
+//! The power of a t test on a ratio, and the difference that it finds with a given probability.
 
 use crate::distribution::{deviation_density, normal_cdf, student_quantile};
 
@@ -35,7 +34,7 @@ impl Threshold {
     }
 }
 
-/// The precision of a t test of a difference of logarithms.
+/// The precision of a t test on a difference between logarithms.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Exactness {
     /// Standard error of the log ratio.

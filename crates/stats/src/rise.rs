@@ -139,11 +139,11 @@ impl Slopes {
     }
 }
 
-/// Returns the factor by which the variance of Kendall's statistic exceeds that of independent
-/// noise, from the residuals of the series without its slope: `(1 + r) / (1 - r)` with the
-/// correlation of neighbours' ranks, as for noise that keeps a part of itself from point to point
-/// (after Hamed and Rao, "A Modified Mann-Kendall Trend Test for Autocorrelated Data", Journal of
-/// Hydrology 1998). A host that is slow for some seconds makes such noise.
+/// Returns the factor by which Kendall's statistic varies more than with independent noise, from
+/// the residuals of the series without its slope: `(1 + r) / (1 - r)` with the correlation of
+/// neighbours' ranks, as for noise that keeps a part of itself from point to point (after Hamed and
+/// Rao, "A Modified Mann-Kendall Trend Test for Autocorrelated Data", Journal of Hydrology 1998). A
+/// host that is slow for some seconds makes such noise.
 fn inflation(left: &[f64]) -> f64 {
     if left.iter().all(|value| Some(value) == left.first()) {
         return 1.0;

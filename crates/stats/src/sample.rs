@@ -130,10 +130,9 @@ impl Sample {
         Self { sets: true, ..self }
     }
 
-    /// Returns a sample of blocks, some or all of which have two processes of the case: the value
-    /// of each process. The value of such a block is the geometric mean of both, because noise is a
-    /// share of the level; the arithmetic mean if they are not positive. `None` as for
-    /// [`Sample::new`].
+    /// Returns a sample of blocks, some or all with two processes of the case: the value of each
+    /// process. Such a block has the geometric mean of both as its value, because noise is a share
+    /// of the level; the arithmetic mean if they are not positive. `None` as for [`Sample::new`].
     #[must_use]
     pub fn of_processes(values: Vec<(u32, f64, Option<f64>)>) -> Option<Self> {
         let twins = values.iter().map(|(_, one, other)| Some([*one, (*other)?]));

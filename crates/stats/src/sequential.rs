@@ -178,7 +178,8 @@ impl Sequential {
         }
     }
 
-    /// Returns the evidence of all looks at a pair so far, for a family of this number of pairs.
+    /// Returns the evidence from all looks at a pair so far, for a family with this number of
+    /// pairs.
     ///
     /// The p-value is the smaller one of two, each divided by its share of the error: that of the
     /// e-process, and that of Student's t at the last look (Bonferroni's correction with weights;
@@ -297,8 +298,8 @@ impl Evidence {
     }
 }
 
-/// Returns the logarithm of the e-value of this number of sets whose mean is `t` standard errors
-/// away from 0: at most that of `(1 + n g)^((n - 1) / 2)`, for an infinite `t`.
+/// Returns the log e-value for this number of sets whose mean is `t` standard errors away from 0:
+/// at most that of `(1 + n g)^((n - 1) / 2)`, for an infinite `t`.
 ///
 /// This is the t test martingale with a normal prior of the effect (Wang and Ramdas, "Anytime-valid
 /// t-tests and Confidence Sequences for Gaussian Means with Unknown Variance", Sequential Analysis
@@ -326,8 +327,8 @@ pub fn ln_e_value(looked_at: LookedAt, t: f64, prior_variance: f64) -> f64 {
     -0.5 * (shrink.ln_1p() + (freedom + 1.0) * inverse.ln())
 }
 
-/// Returns the logarithm of the e-value of this number of sets against "the true mean is at most
-/// 0", whose mean is `t` standard errors away from 0.
+/// Returns the log e-value for this number of sets against "the true mean is at most 0", whose mean
+/// is `t` standard errors away from 0.
 ///
 /// It is that of [`ln_e_value`] with the half of the prior that is above 0 in the place of the
 /// whole, which is twice the e-value times the posterior probability of that half. With the prior
@@ -354,7 +355,7 @@ pub fn ln_e_value_above(looked_at: LookedAt, t: f64, prior_variance: f64) -> f64
     ln_e_value(looked_at, t, prior_variance) + (2.0 * above).ln()
 }
 
-/// Returns how many standard errors the interval extends to both sides of the mean of this number
+/// Returns how many standard errors the interval extends to both sides of the mean over this number
 /// of sets: the |t| at which the e-value is 1/α. With it, the intervals after all numbers of sets
 /// are valid together with 1 - α (the same source). Infinite if no data make the e-value that
 /// large, as with few sets.

@@ -107,9 +107,9 @@ impl SetPairs {
         self.gaps.iter().all(|side| !side.is_empty())
     }
 
-    /// Returns the variance of a set's difference, from the spread of the differences and the gaps
-    /// of twins. `None` if only the spread can be used: without twins, for fewer than two sets, and
-    /// if twins do not explain it.
+    /// Returns the variance of a set's difference, from the spread of the differences and the
+    /// twins' gaps. `None` if only the spread can be used: without twins, for fewer than two sets,
+    /// and if twins do not explain it.
     #[must_use]
     pub fn moderated(&self) -> Option<Moderated> {
         let spread = variance(&self.differences)?;

@@ -30,7 +30,6 @@ impl Client {
     /// `protocol` is requested by ALPN (RFC 7301).
     ///
     /// # Errors
-    /// The host is not a name of a certificate, a file cannot be read, or the host of this program
     /// The host is not a valid name for a certificate, a file cannot be read, or the host of this
     /// program has no root certificates and none are named.
     pub fn new(tls: &Tls, host: &str, protocol: &[u8]) -> io::Result<Self> {

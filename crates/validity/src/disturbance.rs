@@ -36,8 +36,8 @@ pub fn disturbance(slices: &[(JudgedSlice, &LoadInterval)]) -> Option<String> {
     Some(format!("{}: {}", reason.verdict, reason.finding))
 }
 
-/// Whether requests that were sent so late waited for connections: these were in use for most of
-/// the time, or all of them were for at least half of that lag.
+/// Whether requests that were sent so late waited for connections: they were in use for most of the
+/// time, or all of them were for at least half that lag.
 fn are_held(slices: &[(JudgedSlice, &LoadInterval)], lag_ns: u64) -> bool {
     let (mut held_ns, mut all_ns, mut long, mut places) = (0.0, 0.0, 0, 0);
     for (_, load) in slices {

@@ -1,4 +1,4 @@
-//! Applies the rules to evidence: of any stretch of time, or of a step and its slices.
+//! Applies the rules to evidence for any stretch of time, or for a step and its slices.
 
 use std::collections::BTreeMap;
 use std::mem::discriminant;
@@ -55,7 +55,7 @@ pub fn judge(evidence: &Evidence) -> Validity {
 #[derive(Debug, Default)]
 pub struct StepJudge {
     sum: Option<Evidence>,
-    /// The time of the slices with each verdict, ns, and the worst finding of the first of them.
+    /// Total time of the slices with each verdict, ns, and the worst finding of the first one.
     slices: BTreeMap<FairnessVerdict, (u64, Finding)>,
 }
 

@@ -13,8 +13,8 @@ const ERRORS: f64 = 2.5;
 /// How a contender got faster over the turns of a step. Shares: 0.01 = 1 %.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RiseInTurns {
-    /// Growth of the requests per second of CPU time, relative to the median of the others in the
-    /// same blocks; the best guess.
+    /// Growth of the requests per CPU second, relative to the others' median in the same blocks;
+    /// the best guess.
     pub(crate) rise: f64,
     /// Growth relative to the load generator's CPU time for its requests.
     pub(crate) to_generator: f64,
@@ -28,10 +28,10 @@ impl RiseInTurns {
         self.rise
     }
 
-    /// Estimates the rise from the requests per second of CPU time of a contender and of the
-    /// others, block by block, and from the contender's slices. `None` if the noise may explain the
-    /// rise, which is always so for a few blocks; if the others became slower instead, by the load
-    /// generator's CPU time; and without another contender.
+    /// Estimates the rise from the requests per CPU second of a contender and the others, block by
+    /// block, and from the contender's slices. `None` if the noise may explain the rise, which is
+    /// always so for a few blocks; if the others became slower instead, by the load generator's CPU
+    /// time; and without another contender.
     #[must_use]
     pub fn of(own: &[f64], others: &[&[f64]], slices: &[&LoadInterval]) -> Option<Self> {
         let found = rise_over(&to_others(own, others)?, ERRORS)?;
@@ -45,8 +45,8 @@ impl RiseInTurns {
     }
 }
 
-/// Returns the values of a contender, block by block, relative to the median of the others in the
-/// same blocks, which cancels effects of the host on all of them. `None` without another contender.
+/// Returns a contender's values, block by block, relative to the others' median in the same blocks,
+/// which cancels effects of the host on all of them. `None` without another contender.
 pub(crate) fn to_others(own: &[f64], others: &[&[f64]]) -> Option<Vec<f64>> {
     let ratios = own.iter().enumerate().map(|(block, own)| {
         let others = others.iter().map(|other| other.get(block).copied());
@@ -55,9 +55,9 @@ pub(crate) fn to_others(own: &[f64], others: &[&[f64]]) -> Option<Vec<f64>> {
     ratios.collect()
 }
 
-/// Returns the best guess of the growth of a contender's values relative to the median of the
-/// others in the same blocks, from the first block to the last. `None` without another contender,
-/// and with too few blocks.
+/// Returns the best guess of the growth of a contender's values relative to the others' median in
+/// the same blocks, from the first block to the last. `None` without another contender, and with
+/// too few blocks.
 #[must_use]
 pub fn growth_beside(own: &[f64], others: &[&[f64]]) -> Option<f64> {
     Some(rise_over(&to_others(own, others)?, 0.0)?.guess)

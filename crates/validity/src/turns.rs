@@ -61,7 +61,7 @@ impl TurnsUsed {
     }
 }
 
-/// Divides the CPU time of a slice of a contender that may use this number of cores; `None` without
+/// Divides the CPU time in a slice of a contender that may use this number of cores; `None` without
 /// turns. If it was not read turn by turn, all of it counts as used in the turns.
 pub(crate) fn turns(load: &LoadInterval, all: Used, cores: f64) -> Option<TurnsUsed> {
     let read = load.turns.iter().filter(|turn| turn.own_cpu_us > 0);

@@ -1,5 +1,5 @@
-//! A Kubernetes cluster for trying and for tests: one of kind or k3d where they work, else two
-//! nodes on this machine, which `cluster/cluster.sh` builds and starts.
+//! A Kubernetes cluster for trying and for tests: one of kind or k3d if they work, else two nodes
+//! on this machine, which `cluster/cluster.sh` builds and starts.
 
 use std::fs;
 use std::path::{Path, PathBuf};

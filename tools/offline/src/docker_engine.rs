@@ -268,8 +268,8 @@ impl Home {
     }
 }
 
-/// Whether a process runs. One that ended stays listed where nothing waits for the orphans of a
-/// host, and is then marked Z after its name.
+/// Whether a process runs. One that ended stays listed if nothing waits for the orphans of a host,
+/// and is then marked Z after its name.
 fn lives(pid: Pid) -> bool {
     let stat = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero()));
     stat.is_ok_and(|stat| !stat.contains(") Z "))

@@ -143,7 +143,7 @@ impl Gallery {
     }
 
     /// Puts the reports into the site; returns those that are opened in a browser: the last one of
-    /// each suite, which is its main one where there are rounds.
+    /// each suite, which is its main one if there are rounds.
     pub(super) fn reports(&self, book: &Path) -> anyhow::Result<Vec<PathBuf>> {
         let mut opened: Vec<(PathBuf, PathBuf)> = Vec::new();
         for folder in &self.folders {

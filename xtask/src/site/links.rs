@@ -52,8 +52,8 @@ fn normal(path: &Path) -> PathBuf {
     normal
 }
 
-/// Every address of every page of the site leads to a file of it, and to a part of that where it
-/// names one. Addresses on other hosts are not tried: whether they respond says nothing about us.
+/// Every address on every page leads to a file of the site, and to a part of it if it names one.
+/// Addresses on other hosts are not tried: whether they respond says nothing about us.
 pub(super) fn check(site: &Path) -> anyhow::Result<()> {
     let mut pages = BTreeMap::new();
     read(site, &mut pages)?;

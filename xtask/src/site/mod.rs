@@ -17,7 +17,7 @@ use crate::{browser, workspace};
 const MDBOOK: &str = "cargo install mdbook --version 0.4.52 --locked --debug \
                       --no-default-features --features search --target-dir target/tools";
 
-/// The command that installs mdBook, where it is missing.
+/// The command that installs mdBook, if it is missing.
 pub(crate) fn installing() -> Option<&'static str> {
     (!has_mdbook()).then_some(MDBOOK)
 }

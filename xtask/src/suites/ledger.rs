@@ -43,7 +43,7 @@ pub(crate) struct Ledger {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Entry {
-    /// Of its folder, and of the checks, data and settings of the suite.
+    /// Digest of its folder, and of the suite's checks, data and settings.
     digest: String,
     /// The contender or variant that was verified for the folder.
     verified: String,
@@ -52,7 +52,7 @@ struct Entry {
 }
 
 impl Ledger {
-    /// Reads the ledger of a suite; empty where there is none.
+    /// Reads the ledger of a suite; empty if there is none.
     pub(crate) fn read(root: &Path, suite: &Suite) -> anyhow::Result<Self> {
         let file = root.join(&suite.folder).join(FILE);
         match file.is_file() {
@@ -61,7 +61,7 @@ impl Ledger {
         }
     }
 
-    /// Reads the ledger of a suite as it was at a commit; `None` where there was none.
+    /// Reads the ledger of a suite at a commit; `None` if there was none.
     fn at(root: &Path, suite: &Suite, commit: &str) -> anyhow::Result<Option<Self>> {
         let object = format!("{commit}:{}/{FILE}", suite.folder);
         let output = git(root, &["show", &object])?;
@@ -192,7 +192,7 @@ fn base(root: &Path) -> anyhow::Result<Option<String>> {
         .filter(|commit| !commit.is_empty()))
 }
 
-/// Returns the output of git; `None` where it fails.
+/// Returns the output of git; `None` if it fails.
 fn git(root: &Path, arguments: &[&str]) -> anyhow::Result<Option<String>> {
     let output = Command::new("git")
         .args(arguments)

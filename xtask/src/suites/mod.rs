@@ -46,7 +46,7 @@ pub(crate) struct Suite {
     /// The real backend, if contenders need one.
     backend: Option<String>,
     contenders: Vec<Contender>,
-    /// The names of the main round's, which are preferred where one stands for several.
+    /// Names of the main round's contenders, which are preferred if one represents several.
     main: Vec<String>,
     /// Benchmarks of the short session; all when empty.
     short_benchmarks: Vec<String>,
@@ -222,7 +222,7 @@ impl Suite {
         Ok(())
     }
 
-    /// Keeps the contenders of some names; all where none is given.
+    /// Keeps the contenders with the given names; all if there are none.
     ///
     /// # Errors
     /// There is none of a name.

@@ -55,7 +55,7 @@ fn lines_of(span: proc_macro2::Span) -> usize {
 /// Walks all functions of a file.
 #[derive(Default)]
 struct Functions {
-    /// Those that are too long: name, line, lines.
+    /// Functions that are too long: name, line, lines.
     long: Vec<(String, usize, usize)>,
 }
 

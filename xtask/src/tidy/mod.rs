@@ -1,7 +1,7 @@
 //! The house style that no linter of the ecosystem checks: line, function and file length, import
-//! circles between modules, files of contenders that must be equal, contenders that changed
-//! since they were verified, words that texts do without, the map of the code, and the size of the
-//! committed results.
+//! circles between modules, files of contenders that must be equal, contenders that changed since
+//! they were verified, words and sentences that texts do without, the map of the code, and the size
+//! of the committed results.
 
 mod circles;
 mod lengths;
@@ -11,6 +11,7 @@ mod modules;
 mod paths;
 mod records;
 mod shared_files;
+mod signs;
 mod source;
 mod words;
 

@@ -11,7 +11,7 @@ use super::source::is_test;
 /// A path that a module names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Reference {
-    /// Its names, `crate`, `self` and `super` included.
+    /// Names of the path, including `crate`, `self` and `super`.
     pub(super) names: Vec<String>,
     /// Where it stands.
     pub(super) line: usize,

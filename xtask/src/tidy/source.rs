@@ -53,7 +53,7 @@ pub(crate) fn tracked(root: &Path, pattern: &str) -> anyhow::Result<Vec<PathBuf>
     Ok(files)
 }
 
-/// The same without links, which are other names of files that are listed too.
+/// Returns the tracked files without links, which are other names of files that are listed too.
 pub(super) fn tracked_once(root: &Path, pattern: &str) -> anyhow::Result<Vec<PathBuf>> {
     let mut files = tracked(root, pattern)?;
     files.retain(|file| !root.join(file).is_symlink());

@@ -1,6 +1,6 @@
-//! Words that the texts of this project do without, in code, comments, messages and pages. The list
-//! `xtask/words.toml` has how often each still occurs: it must not occur more often, and where it
-//! occurs less often the list follows.
+//! Words and signs of sentences that the texts of this project do without, in code, comments,
+//! messages and pages. The list `xtask/words.toml` has how often each still occurs: it must not
+//! occur more often, and if it occurs less often, the count must be lowered.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use serde::Deserialize;
 
+use super::signs::Sign;
 use super::source;
 
 /// The list, relative to the root.
@@ -26,6 +27,7 @@ const NAMED_MAX: usize = 5;
 #[serde(deny_unknown_fields)]
 struct List {
     word: Vec<Word>,
+    sign: Vec<CountedSign>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -37,12 +39,25 @@ struct Word {
     count: usize,
     /// The replacement.
     instead: String,
-    /// It counts only where a line of a doc comment begins with it.
+    /// Whether only lines of doc comments count that begin with the word.
     #[serde(default)]
     opens_docs: bool,
 }
 
-/// Words that occur more often, or less often, than the list says.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CountedSign {
+    kind: Sign,
+    /// How often it occurs today.
+    count: usize,
+    /// The better sentence.
+    instead: String,
+}
+
+/// The texts of all files that are read, in small letters.
+type Texts = BTreeMap<PathBuf, String>;
+
+/// Words and signs that occur more often, or less often, than the list says.
 pub(super) fn check(root: &Path) -> anyhow::Result<Vec<String>> {
     let list =
         fs::read_to_string(root.join(LIST)).with_context(|| format!("cannot read {LIST}"))?;
@@ -60,48 +75,55 @@ pub(super) fn check(root: &Path) -> anyhow::Result<Vec<String>> {
             }
         }
     }
-    Ok(list
-        .word
-        .iter()
-        .filter_map(|word| finding(word, &texts))
-        .collect())
+    let words = list.word.iter().filter_map(|word| of_word(word, &texts));
+    let signs = list.sign.iter().filter_map(|sign| of_sign(sign, &texts));
+    Ok(words.chain(signs).collect())
 }
 
-fn finding(word: &Word, texts: &BTreeMap<PathBuf, String>) -> Option<String> {
-    let places: Vec<String> = texts
-        .iter()
-        .flat_map(|(path, text)| {
-            let lines = match word.opens_docs {
-                true => openings(&word.text, text),
-                false => occurrences(&word.text, text),
-            };
-            let lines = lines.into_iter();
-            lines.map(move |line| format!("{}:{line}", path.display()))
-        })
-        .collect();
-    let Word {
-        text,
-        count,
-        instead,
-        opens_docs,
-    } = word;
-    let place = if *opens_docs {
-        " at the start of docs"
-    } else {
-        ""
+fn of_word(word: &Word, texts: &Texts) -> Option<String> {
+    let at = match word.opens_docs {
+        true => " at the start of docs",
+        false => "",
     };
+    let subject = format!("\"{}\" occurs{at}", word.text);
+    let lines = |_: &Path, text: &str| match word.opens_docs {
+        true => openings(&word.text, text),
+        false => occurrences(&word.text, text),
+    };
+    let found = places(texts, lines);
+    finding(&subject, word.count, &word.instead, &found)
+}
+
+fn of_sign(sign: &CountedSign, texts: &Texts) -> Option<String> {
+    let found = places(texts, |path, text| sign.kind.lines(path, text));
+    let subject = format!("{} occurs", sign.kind.subject());
+    finding(&subject, sign.count, &sign.instead, &found)
+}
+
+/// Returns `file:line` of all lines that a function finds in the texts.
+fn places(texts: &Texts, lines: impl Fn(&Path, &str) -> Vec<usize>) -> Vec<String> {
+    let of_file = |(path, text): (&PathBuf, &String)| {
+        let found = lines(path, text).into_iter();
+        let places = found.map(|line| format!("{}:{line}", path.display()));
+        places.collect::<Vec<_>>()
+    };
+    texts.iter().flat_map(of_file).collect()
+}
+
+/// Returns the finding for a subject that occurs at these places; `None` if their number is the
+/// count of the list.
+fn finding(subject: &str, count: usize, instead: &str, places: &[String]) -> Option<String> {
     match places.len() {
-        found if found > *count => {
+        found if found > count => {
             let shown = places.iter().take(NAMED_MAX).cloned().collect::<Vec<_>>();
             let more = if found > NAMED_MAX { ", ..." } else { "" };
             Some(format!(
-                "\"{text}\" occurs {found} times{place}, {LIST} allows {count}; write {instead}: \
-                 {}{more}",
+                "{subject} {found} times, {LIST} allows {count}; write {instead}: {}{more}",
                 shown.join(", ")
             ))
         }
-        found if found < *count => Some(format!(
-            "\"{text}\" occurs {found} times{place} only: lower its count in {LIST} from {count}"
+        found if found < count => Some(format!(
+            "{subject} {found} times only: lower its count in {LIST} from {count}"
         )),
         _ => None,
     }
@@ -144,7 +166,18 @@ fn openings(word: &str, text: &str) -> Vec<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::{occurrences, openings};
+    use super::{finding, occurrences, openings};
+
+    #[test]
+    fn counts_may_only_fall() {
+        let places = ["a.rs:1".to_owned(), "b.md:2".to_owned()];
+        let found = |count| finding("it occurs", count, "that", &places);
+        let more = "it occurs 2 times, xtask/words.toml allows 1; write that: a.rs:1, b.md:2";
+        assert_eq!(found(1).unwrap(), more);
+        let fewer = "it occurs 2 times only: lower its count in xtask/words.toml from 3";
+        assert_eq!(found(3).unwrap(), fewer);
+        assert_eq!(found(2), None);
+    }
 
     #[test]
     fn openings_are_those_of_doc_comments() {

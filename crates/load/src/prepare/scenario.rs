@@ -35,7 +35,7 @@ pub(crate) struct Script {
     variables: usize,
     cookies: bool,
     go_on: bool,
-    /// Number of users that started, in all threads of this part of the load.
+    /// Number of users that started, in all threads of this part.
     begun: Arc<AtomicU64>,
     part: load::LoadPart,
     random: Random,
@@ -98,8 +98,8 @@ enum Feeder {
 }
 
 impl Script {
-    /// Prepares the scenario of `spec` for one of its threads, which count their users together in
-    /// `begun`; `None` if it has none.
+    /// Prepares the scenario of `spec` for one of its threads, which count their users together;
+    /// `None` if it has none.
     ///
     /// # Errors
     /// [`LoadError::Spec`] for variables without values and other specs that cannot be carried out.

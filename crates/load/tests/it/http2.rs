@@ -66,7 +66,7 @@ pub(crate) fn serve_http2(
     })
 }
 
-/// The same with trailers.
+/// Serves HTTP/2 responses with trailers.
 pub(crate) fn serve_http2_with(
     window: u32,
     response: impl Fn(&Parts, &[u8]) -> Response<AnyBody> + Send + Sync + 'static,

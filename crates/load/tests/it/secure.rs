@@ -169,9 +169,9 @@ fn failures_of_tls_have_their_class() {
 /// How a service ends a connection after its first response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CloseNotify {
-    /// It sends close_notify in the segment of the response, and waits for ours before it closes.
+    /// Sends close_notify in the segment of the response, and waits for ours before it closes.
     Together,
-    /// The same, a moment after the response.
+    /// Sends close_notify a moment after the response, and waits for ours before it closes.
     Later,
     /// The connection just ends: it is not known whether the response is whole.
     Never,

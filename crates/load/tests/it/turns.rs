@@ -37,7 +37,7 @@ fn in_turns(servers: &[&Server], connections: u32, milliseconds: u64) -> LoadSpe
     in_turns_at(&addresses, connections, milliseconds)
 }
 
-/// The same on servers at these addresses.
+/// Loads servers at these addresses in turns.
 fn in_turns_at(addresses: &[&str], connections: u32, milliseconds: u64) -> LoadSpec {
     let mut spec = load_spec(addresses[0], connections, 0);
     let further = addresses[1..].iter().map(|address| Target {
@@ -317,7 +317,7 @@ fn users_without_pauses_take_turns() {
             let parts = slices.iter().map(|one| one.by_request[index].requests);
             parts.sum()
         };
-        // A user that idles between two turns goes on where it was.
+        // A user that idles between two turns continues at the same place.
         assert_eq!(parts(1), finished);
         assert!(parts(0) - parts(1) <= 3);
     }

@@ -31,7 +31,7 @@ impl Differ {
         }
     }
 
-    /// Its name in tables.
+    /// Returns the name for tables.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Normal => "normal",

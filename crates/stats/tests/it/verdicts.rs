@@ -181,7 +181,7 @@ fn a_table_is_one_family() {
     let other = sample(&[104.5, 107.5, 102.5, 105.5]);
     let criteria = Criteria::new(Better::Higher);
     assert_eq!(compare(&other, &one, &criteria).verdict, Verdict::Faster);
-    // The same two among eight of the same level, where such a pair is a matter of chance.
+    // The same two among eight of the same level, among which such a pair is a matter of chance.
     let mut all = vec![Some(&one); 7];
     all.push(Some(&other));
     let pairs = Pairs::new(&all, &criteria);

@@ -168,7 +168,7 @@ fn a_contender_that_nobody_keeps_busy() {
     few.contender = Some(used(0.3));
     few.host.as_mut().unwrap().cores[0] = core(0, 0.3, 0.0);
     few.check(Fair, "fair");
-    // Where the backend is full, that is the reason.
+    // If the backend is full, that is the reason.
     world.setting.cores.backend = vec![];
     world.backend = Some(used(1.9));
     world.check(BackendBound, "the backend used 1.90 of its 2 cores");
@@ -307,7 +307,7 @@ fn nodes_that_parts_share() {
     let busy = [core(0, 0.96, 0.0), core(1, 0.95, 0.0)];
     all.host.as_mut().unwrap().cores = busy.to_vec();
     all.check(HostBound, "contender, load generator and backend share");
-    // What others do on the contender's node is foreign, also where it is alone.
+    // Work of others on the contender's node is foreign, even if it has the node for itself.
     let mut foreign = on_nodes(&["b"], "b");
     foreign.host.as_mut().unwrap().cores[1] = core(1, 0.4, 0.0);
     foreign.check(HostBound, "something else used");

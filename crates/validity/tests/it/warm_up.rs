@@ -39,7 +39,7 @@ fn warm_up(slices: &[(u64, f64)]) -> WarmUp {
     with_generator(&slices)
 }
 
-/// The same, with the CPU time of the load generator, ns.
+/// Returns slices with the CPU time of the load generator, ns.
 fn with_generator(slices: &[(u64, f64, u64)]) -> WarmUp {
     let mut warm_up = WarmUp::default();
     let (mut cpu_ns, mut jit_ns) = (0, 0);

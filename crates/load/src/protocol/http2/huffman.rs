@@ -1,8 +1,8 @@
 //! The Huffman code of header strings (RFC 7541, 5.2 and appendix B).
 //!
-//! The code is canonical: codes of one length follow each other in the order of their symbols, so
-//! the lengths alone define it, and a symbol is found by comparing with the first code of each
-//! length.
+//! The code is canonical: codes with the same length follow each other in the order of their
+//! symbols, so the lengths alone define it, and a symbol is found by comparing with the first code
+//! of each length.
 
 /// Bits of the longest code.
 const BITS_MAX: usize = 30;

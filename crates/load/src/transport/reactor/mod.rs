@@ -1,9 +1,9 @@
 //! Waiting, receiving and sending: one trait, one implementation per kernel interface.
 //!
-//! A reactor owns the sockets of one thread, named by the numbers of their connections, and knows
-//! nothing of HTTP or pacing. It reports what was received in pieces that borrow its buffer, so
-//! that bodies are never stored, and finishes sends by itself. Errors of a connection are always
-//! events, never results, so that they are handled in one place.
+//! A reactor owns the sockets of one thread, named by their connection numbers, and knows nothing
+//! about HTTP or pacing. It reports what was received in pieces that borrow its buffer, so that
+//! bodies are never stored, and finishes sends by itself. Errors of a connection are always events,
+//! never results, so that they are handled in one place.
 
 mod buffers;
 mod completion;
