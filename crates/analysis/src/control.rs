@@ -23,7 +23,7 @@ pub struct Control {
     /// Peak throughput, the second process compared with the first; `None` unless both have a valid
     /// number.
     pub throughput: Option<Comparison>,
-    /// CPU per request at the stated step, likewise.
+    /// CPU per request at the stated step, compared in the same way as throughput.
     pub cpu: Option<Comparison>,
     /// The stated step in words.
     at: String,

@@ -9,12 +9,12 @@ pub const POINTS_MIN: usize = 8;
 pub const TIME_MIN_S: f64 = 10.0;
 /// Time over which a rise is stated, s.
 const PER_S: f64 = 10.0;
-/// Growth in ten seconds up to which a series is flat by the best guess ...
+/// Growth in ten seconds up to which a series is flat, by the best guess.
 pub const FLAT: f64 = 0.01;
-/// ... if its noise excludes more growth than this.
+/// Growth in ten seconds that the noise must exclude for a series to be flat.
 pub const EXCLUDED: f64 = 0.03;
-/// Standard errors of Kendall's statistic for that. Three and not two, because the question is
-/// asked every few seconds, and one wrong decision ends the warm-up.
+/// Standard errors of Kendall's statistic for the limits of a rise. Three and not two, because the
+/// question is asked every few seconds, and one wrong decision ends the warm-up.
 const ERRORS: f64 = 3.0;
 
 /// Noise that keeps more than this of itself from point to point is treated as a rise.

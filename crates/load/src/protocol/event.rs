@@ -2,8 +2,7 @@
 
 use bakeoff_model::load::ErrorClass;
 
-/// An event on a connection. Requests are named by their slot on it. Requests are named by their
-/// slot on it.
+/// An event on a connection. Requests are named by their slot on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ProtocolEvent {
     /// The handshake is over: requests may be sent.
