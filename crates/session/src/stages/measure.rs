@@ -50,7 +50,7 @@ pub(crate) struct LoadDriver {
     generator: Box<dyn RunningLoad>,
     /// The steps in the order in which they are played.
     steps: Vec<PlannedStep>,
-    /// The number of each of them among all steps of the run.
+    /// The numbers of these steps in the run.
     numbers: Vec<usize>,
     /// How many of them have been played.
     done: usize,

@@ -31,7 +31,7 @@ pub(crate) struct Account {
     pub(super) warmth: Option<Warmth>,
     /// Its cost in slices of the open load of others, since its own last one.
     pub(super) unloaded: Option<Unloaded>,
-    /// Its slices of the warm-up that is played until it is warm; `None` outside of one.
+    /// Slices of a warm-up that is played until the contender is warm; `None` outside of one.
     pub(super) warm_up: Option<WarmUp>,
     /// Further notes for the reader.
     pub(super) noted: BTreeSet<String>,
