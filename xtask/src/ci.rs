@@ -11,7 +11,7 @@ use crate::chores::{Chores, Variables, command, works};
 use crate::needs::{Failures, Needs, install, install_toolchain};
 use crate::offline::{Exported, Offline};
 use crate::suites::{Ledger, Suite, findings, suites};
-use crate::workspace::say;
+use crate::workspace::{say, tracked};
 use crate::{package, site, tidy};
 
 /// Switches on the tests that need a Docker engine with the base images.
@@ -421,7 +421,7 @@ fn tests_in_cluster(
 
 /// The shell scripts of the tree.
 fn scripts(chores: &mut Chores<'_>) -> anyhow::Result<()> {
-    let scripts = tidy::tracked(chores.root(), "*.sh")?;
+    let scripts = tracked(chores.root(), "*.sh")?;
     let names: Vec<String> = scripts
         .iter()
         .map(|path| path.display().to_string())

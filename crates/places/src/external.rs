@@ -1,8 +1,6 @@
 //! Services that run already, by their addresses: they are checked and loaded, and nothing about
 //! their resources is known.
 
-pub(crate) mod place;
-
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::path::Path;
 use std::sync::Arc;

@@ -28,7 +28,6 @@ pub mod kubernetes;
 pub mod load_generator;
 pub mod local;
 pub mod meter;
-pub mod open;
 mod ownership;
 pub mod place;
 pub mod ready;

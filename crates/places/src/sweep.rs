@@ -16,7 +16,6 @@ use tempfile::TempDir;
 
 use crate::api::SweepError;
 use crate::cgroup::{Hierarchy, kill_group_dir, remove_dir};
-use crate::local::network;
 use crate::meter::{Stat, all_processes};
 
 /// Prefix of everything of ours.
@@ -177,11 +176,16 @@ fn is_own(folder: &Path) -> bool {
 /// # Errors
 /// Things that could not be removed.
 pub fn sweep_folders(base: &Path) -> Result<Vec<String>, SweepError> {
-    sweep(base, None)
+    sweep(base, None, |_| Ok(Vec::new()))
 }
 
-/// Removes what dead sessions left below `base` and in the hierarchy's groups. Blocking.
-pub(crate) fn sweep(base: &Path, hierarchy: Option<&Hierarchy>) -> Result<Vec<String>, SweepError> {
+/// Removes what dead sessions left below `base` and in the hierarchy's groups; `devices` removes
+/// network devices, and is told whether the session of a process is dead. Blocking.
+pub(crate) fn sweep(
+    base: &Path,
+    hierarchy: Option<&Hierarchy>,
+    devices: impl FnOnce(&dyn Fn(u32) -> bool) -> io::Result<Vec<String>>,
+) -> Result<Vec<String>, SweepError> {
     let mut removed = Vec::new();
     let folders = run_folders(base);
     let fail = |path: &Path, error: io::Error| SweepError {
@@ -211,7 +215,7 @@ pub(crate) fn sweep(base: &Path, hierarchy: Option<&Hierarchy>) -> Result<Vec<St
         remove_dir(&group).map_err(|error| fail(&group, error))?;
         removed.push(format!("group {}", group.display()));
     }
-    let devices = network::sweep(dead).map_err(|error| fail(Path::new("network devices"), error));
+    let devices = devices(&dead).map_err(|error| fail(Path::new("network devices"), error));
     removed.extend(devices?);
     for folder in folders.iter().filter(|folder| !folder.alive()) {
         removed.extend(kill_started(&folder.path));
@@ -275,7 +279,7 @@ mod tests {
 
     use rustix::process::geteuid;
 
-    use super::{RunFolder, owner, sweep, unique_name};
+    use super::{RunFolder, owner, sweep_folders, unique_name};
 
     /// A folder of that name with that mark, of which its user alone can write.
     fn folder(base: &Path, name: &str, mark: &str) -> PathBuf {
@@ -297,9 +301,9 @@ mod tests {
         if geteuid().is_root() {
             chown(make("bakeoff-4194999-run-2"), Some(65_534), None).unwrap();
         }
-        assert_eq!(sweep(base.path(), None).unwrap(), Vec::<String>::new());
+        assert_eq!(sweep_folders(base.path()).unwrap(), Vec::<String>::new());
         make("bakeoff-4194999-run-3");
-        assert_eq!(sweep(base.path(), None).unwrap().len(), 1);
+        assert_eq!(sweep_folders(base.path()).unwrap().len(), 1);
     }
 
     #[test]
@@ -335,7 +339,7 @@ mod tests {
         );
         let dead = make("bakeoff-4194999-run-0", "4194999 1 x");
         let strange = make("bakeoff-2026-results", "");
-        let removed = sweep(base.path(), None).unwrap();
+        let removed = sweep_folders(base.path()).unwrap();
         assert_eq!(removed.len(), 2, "{removed:?}");
         assert!(!reused.exists() && !dead.exists() && strange.exists());
         let path = alive.path().to_owned();

@@ -13,8 +13,8 @@ use bakeoff_model::record::Begin;
 use bakeoff_model::scenario::Scenario;
 use bakeoff_model::suite::{Contender, Suite};
 use bakeoff_places::StartSpec;
+use bakeoff_places::place::launch::with_dependencies;
 use bakeoff_places::services::database_name;
-use bakeoff_places::services::launch::with_dependencies;
 
 /// Everything about one run.
 #[derive(Debug, Clone)]

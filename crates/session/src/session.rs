@@ -14,8 +14,9 @@ use bakeoff_model::plan::Plan;
 use bakeoff_model::record::{Cores, Results};
 use bakeoff_model::run_count::RunsUntil;
 use bakeoff_model::suite::Suite;
+use bakeoff_places::BoxFuture;
 use bakeoff_places::abilities::memory_bytes;
-use bakeoff_places::{BoxFuture, open};
+use bakeoff_places::place::open;
 
 use crate::baseline::{Base, replacement};
 use crate::contracts::{PendingRun, SessionDeps};

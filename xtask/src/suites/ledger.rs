@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::Suite;
-use crate::tidy::tracked;
+use crate::workspace::tracked;
 
 /// The ledger's name in the folder of its suite.
 const FILE: &str = "verified.toml";

@@ -1,9 +1,10 @@
-//! Import circles between the files of a crate.
+//! Import circles between the files of a crate, and between its modules.
 //!
 //! A file depends on another when it names something that is defined there; what a module only
 //! passes on (`pub use`) is counted for the file it comes from. A module and the one it is
 //! declared in may know each other; every other circle is a finding, also one that passes through
-//! such a pair.
+//! such a pair. If a crate has no such circles, the modules of its root are checked as well, each
+//! with all that is below it: two of them that need each other are one room.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
@@ -14,8 +15,9 @@ use super::modules::{Crate, Module, ModulePath};
 /// not compile.
 const EXPORTS_MAX: usize = 16;
 
-/// File -> files that it depends on, each with the line of the first name taken from it.
-type Graph<'a> = BTreeMap<&'a Path, BTreeMap<&'a Path, usize>>;
+/// File -> files that it depends on, each with the line of the first name taken from it. For
+/// modules, the file that takes it as well.
+type Graph<'a, Taken = usize> = BTreeMap<&'a Path, BTreeMap<&'a Path, Taken>>;
 
 /// The circles of a crate: the shortest one through each file that is in one.
 pub(super) fn check(one: &Crate) -> Vec<String> {
@@ -32,7 +34,62 @@ pub(super) fn check(one: &Crate) -> Vec<String> {
             findings.push(describe(&graph, one, &circle));
         }
     }
+    match findings.is_empty() {
+        true => check_modules(one, &graph),
+        false => findings,
+    }
+}
+
+/// The circles of the modules of a crate's root: the shortest one through each that is in one.
+fn check_modules(one: &Crate, files: &Graph<'_>) -> Vec<String> {
+    let folder = folder(one);
+    let mut graph: Graph<'_, (&Path, usize)> = Graph::new();
+    for (file, targets) in files {
+        let Some(from) = room(folder, file) else {
+            continue;
+        };
+        let taken = graph.entry(from).or_default();
+        for (target, line) in targets {
+            if let Some(to) = room(folder, target).filter(|to| *to != from) {
+                taken.entry(to).or_insert((file, *line));
+            }
+        }
+    }
+    let mut covered: BTreeSet<&Path> = BTreeSet::new();
+    let mut findings = Vec::new();
+    for &start in graph.keys() {
+        if covered.contains(start) {
+            continue;
+        }
+        if let Some(circle) = circle(&graph, &BTreeMap::new(), start) {
+            covered.extend(&circle);
+            let ends = circle.iter().skip(1).chain(circle.first());
+            let steps = circle.iter().zip(ends).map(|(from, to)| {
+                let (file, line) = graph[from][to];
+                let file = file.strip_prefix(folder).unwrap_or(file);
+                format!("{} ({}:{line}) -> ", from.display(), file.display())
+            });
+            let steps: String = steps.collect();
+            findings.push(format!(
+                "{}: circle of modules: {steps}{}",
+                folder.display(),
+                start.display()
+            ));
+        }
+    }
     findings
+}
+
+/// The module of the root in which a file is; `None` for the root itself.
+fn room<'a>(folder: &Path, file: &'a Path) -> Option<&'a Path> {
+    let inside = file.strip_prefix(folder).ok()?;
+    let first = Path::new(inside.components().next()?.as_os_str());
+    let is_root = inside.ends_with("lib.rs") || inside.ends_with("main.rs");
+    (!is_root).then(|| Path::new(first.file_stem().unwrap_or(first.as_os_str())))
+}
+
+fn folder(one: &Crate) -> &Path {
+    one.root.parent().unwrap_or(Path::new(""))
 }
 
 fn graph(one: &Crate) -> Graph<'_> {
@@ -110,8 +167,8 @@ fn parents(one: &Crate) -> BTreeMap<&Path, &Path> {
 }
 
 /// The shortest circle through a file that is not merely a module and its parent.
-fn circle<'a>(
-    graph: &Graph<'a>,
+fn circle<'a, Taken>(
+    graph: &Graph<'a, Taken>,
     parents: &BTreeMap<&Path, &Path>,
     start: &'a Path,
 ) -> Option<Vec<&'a Path>> {
@@ -125,8 +182,8 @@ fn circle<'a>(
 }
 
 /// The shortest way from one file to another, `to` left out; the direct one only if it counts.
-fn way<'a>(
-    graph: &Graph<'a>,
+fn way<'a, Taken>(
+    graph: &Graph<'a, Taken>,
     from: &'a Path,
     to: &'a Path,
     without_direct: bool,
@@ -152,7 +209,7 @@ fn way<'a>(
 
 /// `crates/load/src: circle: a.rs (12) -> b.rs (3) -> a.rs`, with the lines of what is taken.
 fn describe(graph: &Graph<'_>, one: &Crate, circle: &[&Path]) -> String {
-    let folder = one.root.parent().unwrap_or(Path::new(""));
+    let folder = folder(one);
     let short = |path: &Path| -> PathBuf { path.strip_prefix(folder).unwrap_or(path).to_owned() };
     let ends = circle.iter().skip(1).chain(circle.first());
     let steps = circle.iter().zip(ends).map(|(from, to)| {
@@ -216,6 +273,21 @@ mod tests {
         assert_eq!(
             circles(&with_sibling),
             ["src: import circle: a.rs:1 -> b.rs:1 -> lib.rs:1 -> a.rs"]
+        );
+    }
+
+    #[test]
+    fn modules_that_need_each_other_are_a_circle_without_one_of_files() {
+        let files = [
+            ("lib.rs", "mod a; mod b;"),
+            ("a/mod.rs", "mod high; mod low;"),
+            ("a/high.rs", "use crate::b::B;"),
+            ("a/low.rs", "struct Low;"),
+            ("b.rs", "use crate::a::low::Low;"),
+        ];
+        assert_eq!(
+            circles(&files),
+            ["src: circle of modules: a (a/high.rs:1) -> b (b.rs:1) -> a"]
         );
     }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
-use super::source;
+use crate::workspace::tracked;
 
 /// The page with the map.
 const PAGE: &str = "ARCHITECTURE.md";
@@ -16,8 +16,8 @@ const PAGE: &str = "ARCHITECTURE.md";
 pub(super) fn check(root: &Path) -> anyhow::Result<Vec<String>> {
     let page =
         fs::read_to_string(root.join(PAGE)).with_context(|| format!("cannot read {PAGE}"))?;
-    let mut files = source::tracked(root, "crates/*.rs")?;
-    files.extend(source::tracked(root, "tools/*.rs")?);
+    let mut files = tracked(root, "crates/*.rs")?;
+    files.extend(tracked(root, "tools/*.rs")?);
     Ok(findings(&page, &files))
 }
 

@@ -22,8 +22,6 @@ use anyhow::bail;
 use crate::suites;
 use crate::workspace::say;
 
-pub(crate) use self::source::tracked;
-
 /// Checks every file that git knows or would add; all findings at once.
 pub(crate) fn tidy(root: &Path) -> anyhow::Result<()> {
     let files = source::rust_files(root)?;

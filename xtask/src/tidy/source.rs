@@ -2,9 +2,10 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anyhow::Context as _;
+
+use crate::workspace::tracked;
 
 /// A Rust file of the tree.
 pub(super) struct SourceFile {
@@ -24,32 +25,6 @@ pub(super) fn rust_files(root: &Path) -> anyhow::Result<Vec<SourceFile>> {
             syn::parse_file(&text).with_context(|| format!("{}: not Rust", path.display()))?;
         files.push(SourceFile { path, text, syntax });
     }
-    Ok(files)
-}
-
-/// The files that git knows or would add and that match a pattern, relative to the root.
-pub(crate) fn tracked(root: &Path, pattern: &str) -> anyhow::Result<Vec<PathBuf>> {
-    let output = Command::new("git")
-        .args([
-            "ls-files",
-            "--cached",
-            "--others",
-            "--exclude-standard",
-            "-z",
-        ])
-        .arg(pattern)
-        .current_dir(root)
-        .output()
-        .context("cannot run git")?;
-    let list = String::from_utf8(output.stdout).context("git lists a file that is not UTF-8")?;
-    // A file that was deleted and not yet committed is still listed.
-    let mut files: Vec<PathBuf> = list
-        .split_terminator('\0')
-        .map(PathBuf::from)
-        .filter(|file| root.join(file).is_file())
-        .collect();
-    files.sort();
-    files.dedup();
     Ok(files)
 }
 

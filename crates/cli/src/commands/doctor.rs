@@ -10,7 +10,8 @@ use bakeoff_model::core_sharing::CoreSharing;
 use bakeoff_model::record::{Cores, GeneratorCeiling};
 use bakeoff_model::suite::Limits;
 use bakeoff_places::host::{self, topology};
-use bakeoff_places::kubernetes::{self, ClusterSettings};
+use bakeoff_places::kubernetes::ClusterSettings;
+use bakeoff_places::place::cluster;
 use bakeoff_places::{ceiling, images, this_host};
 use bakeoff_session::placement::place;
 use serde::Serialize;
@@ -89,7 +90,7 @@ async fn cluster_findings(settings: &ClusterSettings) -> Vec<Finding> {
         good,
         found,
     };
-    let connected = match kubernetes::place::connect(settings, BackendName::Replay).await {
+    let connected = match cluster::connect(settings, BackendName::Replay).await {
         Ok(connected) => connected,
         Err(error) => return vec![finding("kubernetes", false, format!("{error:#}"))],
     };
@@ -135,7 +136,7 @@ async fn cluster_findings(settings: &ClusterSettings) -> Vec<Finding> {
         ),
     };
     findings.push(finding("images", delivery.0, delivery.1));
-    findings.push(match kubernetes::place::pod_program(settings) {
+    findings.push(match cluster::pod_program(settings) {
         Ok(program) => finding("pod program", true, program.display().to_string()),
         Err(error) => finding("pod program", false, format!("{error:#}")),
     });

@@ -14,7 +14,7 @@ use bakeoff_model::plan::{Plan, PlannedRun};
 use bakeoff_model::record::Cores;
 use bakeoff_model::suite::{Round, Suite};
 use bakeoff_places::abilities::{Abilities, abilities};
-use bakeoff_places::kubernetes;
+use bakeoff_places::place::cluster;
 use bakeoff_places::ssh::SshAddress;
 use bakeoff_session::options::SessionOptions;
 use bakeoff_session::placement::Placement;
@@ -126,7 +126,7 @@ fn several_rounds(
 fn places(plan: &Plan, placement: &Placement, args: &PlanArgs) -> anyhow::Result<Vec<String>> {
     if plan.runtime == RuntimeKind::Kubernetes {
         let settings = args.measured.selection.cluster.settings();
-        let connecting = kubernetes::place::connect(&settings, plan.backend);
+        let connecting = cluster::connect(&settings, plan.backend);
         let connected = tokio::runtime::Runtime::new()?.block_on(connecting)?;
         return Ok(connected.notes());
     }

@@ -12,7 +12,11 @@ use tokio::io::AsyncWriteExt as _;
 use crate::docker::context::Context;
 use crate::docker::engine::{Engine, is_missing, plain};
 use crate::dynamic_libraries::{interpreter, libraries};
-use crate::kubernetes::{PROGRAM, RECORDINGS};
+
+/// This program in its own image.
+pub(crate) const PROGRAM: &str = "/bakeoff";
+/// The recordings in the same image.
+pub(crate) const RECORDINGS: &str = "/recordings";
 
 /// Where artifacts are in images.
 const APP: &str = "/app";

@@ -6,10 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bakeoff_model::resource::ResourceSample;
 use bakeoff_model::suite::ReplaySettings;
 
+use crate::docker::image::{PROGRAM, RECORDINGS};
 use crate::kubernetes::instance::sample;
 use crate::kubernetes::pod_client::PodClient;
 use crate::kubernetes::pod_protocol::{PodReply, PodRequest};
-use crate::kubernetes::pods::{PROGRAM, RECORDINGS, SCRATCH};
+use crate::kubernetes::pods::SCRATCH;
 use crate::services::{Databases, ReplayNotes};
 
 /// The port on which it listens.

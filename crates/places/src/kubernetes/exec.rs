@@ -11,8 +11,8 @@ use tokio::io::{
     Lines,
 };
 
+use crate::docker::image::PROGRAM;
 use crate::kubernetes::error::{AWAY_MAX, AWAY_PAUSE, ClusterError, is_away};
-use crate::kubernetes::pods::PROGRAM;
 
 /// The size of the buffer of each direction, bytes.
 const BUFFER: usize = 1 << 20;

@@ -13,7 +13,6 @@ mod exec;
 mod generators;
 mod image;
 mod instance;
-mod load;
 mod local_pods;
 mod manifest;
 mod meters;
@@ -22,7 +21,6 @@ mod mocked;
 mod network;
 mod node_image;
 mod nodes;
-pub mod place;
 mod pod_client;
 mod pod_protocol;
 mod pod_server;
@@ -37,8 +35,6 @@ mod sidecar;
 mod start;
 mod state;
 mod watch;
-
-pub(crate) use pods::{PROGRAM, RECORDINGS};
 
 pub use backend::BackendPod;
 pub use cluster::Cluster;

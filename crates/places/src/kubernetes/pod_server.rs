@@ -11,8 +11,9 @@ use bakeoff_model::resource::ResourceSample;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
+use crate::docker::image::RECORDINGS;
 use crate::kubernetes::pod_protocol::{PodReply, PodRequest, ServiceRequest};
-use crate::kubernetes::pods::{CGROUP_MOUNT, RECORDINGS, SCRATCH};
+use crate::kubernetes::pods::{CGROUP_MOUNT, SCRATCH};
 use crate::kubernetes::sidecar;
 use crate::kubernetes::watch::{await_program, meter, watch};
 use crate::meter::Meter;

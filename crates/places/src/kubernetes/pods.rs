@@ -9,12 +9,9 @@ use k8s_openapi::api::core::v1::Pod;
 use serde_json::{Value, json};
 
 use crate::api::StartSpec;
+use crate::docker::image::PROGRAM;
 use crate::kubernetes::node_image::NodeImage;
 
-/// This program in its own image.
-pub(crate) const PROGRAM: &str = "/bakeoff";
-/// The recordings in the same image.
-pub(crate) const RECORDINGS: &str = "/recordings";
 /// Where backends and load generators may write in their Pods.
 pub(super) const SCRATCH: &str = "/tmp";
 /// Where a meter sees the cgroup files of its node.

@@ -4,7 +4,6 @@ mod instance;
 mod netlink;
 pub(crate) mod network;
 mod output;
-pub(crate) mod place;
 mod shim;
 pub(crate) mod sockets;
 mod spawner;
@@ -192,7 +191,10 @@ impl Runtime for ProcessRuntime {
         let inner = Arc::clone(&self.inner);
         Box::pin(async move {
             let sweeping = tokio::task::spawn_blocking(move || {
-                sweep(&inner.options.run_base, inner.hierarchy.as_ref().ok())
+                let hierarchy = inner.hierarchy.as_ref().ok();
+                sweep(&inner.options.run_base, hierarchy, |dead| {
+                    network::sweep(dead)
+                })
             });
             sweeping.await.unwrap_or_else(|error| {
                 let message = error.to_string();

@@ -5,10 +5,8 @@
 //! cores and for how long is the session's business.
 
 mod databases;
-pub mod dependencies;
 pub mod elasticsearch;
 mod elasticsearch_data;
-pub mod launch;
 mod options;
 pub(crate) mod postgres;
 pub(crate) mod psql;
@@ -19,7 +17,6 @@ mod sessions;
 mod start;
 #[cfg(test)]
 mod tests;
-pub mod wanted;
 
 pub(crate) use crate::services::databases::Administrator;
 pub use crate::services::databases::{Databases, database_name};

@@ -5,12 +5,9 @@
 
 mod address;
 mod connection;
-pub(crate) mod far;
 mod file_copy;
 mod host;
 mod instance;
-pub(crate) mod load_host;
-pub(crate) mod place;
 mod remote_client;
 mod remote_protocol;
 mod remote_server;

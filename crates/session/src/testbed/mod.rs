@@ -21,10 +21,9 @@ use bakeoff_model::record::{Cores, Host};
 use bakeoff_model::suite::{Contender, Limits, Profile, Suite};
 use bakeoff_places::contender::Ready;
 use bakeoff_places::contracts::{BackendProbe, Client, LoadGenerator};
-use bakeoff_places::open;
-use bakeoff_places::place::{Platform, WantedPlatform};
-use bakeoff_places::services::wanted::{RunningBackend, WantedBackend};
-use bakeoff_places::services::{Databases, dependencies, launch};
+use bakeoff_places::place::backends::{RunningBackend, WantedBackend};
+use bakeoff_places::place::{Platform, WantedPlatform, dependencies, launch, open};
+use bakeoff_places::services::Databases;
 use bakeoff_places::{ContainerOptions, Runtime, StartSpec, Wire};
 use builds::{News, Which, build_options};
 

@@ -13,8 +13,8 @@ use crate::Runtime;
 use crate::contender::{Ready, has_command, resolve, size_bytes};
 use crate::local::ProcessRuntime;
 use crate::place::Platform;
-use crate::services::launch::{Launched, Setting, start_program};
-use crate::services::wanted::{self, RunningBackend, WantedBackend};
+use crate::place::backends::{self, RunningBackend, WantedBackend};
+use crate::place::launch::{Launched, Setting, start_program};
 use crate::this_host::{free, process_options, process_runtime, swept};
 
 /// Local processes.
@@ -77,7 +77,7 @@ impl Platform for ProcessPlatform {
     ) -> anyhow::Result<Box<dyn RunningBackend>> {
         // Contenders in separate networks cannot reach this host's loopback.
         let gateway = self.apart.as_ref().and_then(ProcessRuntime::gateway);
-        wanted::start_here(&self.process, wanted, gateway).await
+        backends::start_here(&self.process, wanted, gateway).await
     }
 
     fn check_dependency(&self, wanted: &Dependency) -> anyhow::Result<()> {

@@ -3,18 +3,17 @@
 use bakeoff_model::conditions::RuntimeKind;
 use bakeoff_model::plan::Plan;
 
-use crate::docker::far_place::FarDockerPlatform;
-use crate::docker::place::DockerPlatform;
-use crate::external::place::ExternalPlatform;
 use crate::far_hosts::FarHosts;
 use crate::images::{engine_is_elsewhere, find_engine};
 use crate::kubernetes::ClusterSettings;
-use crate::kubernetes::place::ClusterPlatform;
-use crate::local::place::ProcessPlatform;
-use crate::place::{Elsewhere, Platform, WantedPlatform};
-use crate::ssh::load_host::LoadHostPlatform;
-use crate::ssh::place::FarProcessPlatform;
-use crate::{docker, kubernetes, ssh};
+use crate::place::cluster::{self, ClusterPlatform};
+use crate::place::docker::DockerPlatform;
+use crate::place::external::ExternalPlatform;
+use crate::place::far_docker::{self, FarDockerPlatform};
+use crate::place::far_processes::{self, FarProcessPlatform};
+use crate::place::load_host::LoadHostPlatform;
+use crate::place::local::ProcessPlatform;
+use crate::place::{Elsewhere, Platform, WantedPlatform, far};
 
 /// Returns where the contenders of a plan run, if that is not this host.
 ///
@@ -27,13 +26,13 @@ pub async fn elsewhere(
 ) -> anyhow::Result<Option<Elsewhere>> {
     hosts.check(plan.runtime, engine_is_elsewhere())?;
     let load = match &hosts.load {
-        Some(address) => Some(ssh::far::open(address).await?),
+        Some(address) => Some(far::open(address).await?),
         None => None,
     };
     let (load, backend) = (load.as_deref(), plan.backend);
     Ok(match (plan.runtime, &hosts.contender) {
         (RuntimeKind::Kubernetes, _) => {
-            let connected = kubernetes::place::connect(cluster, backend).await?;
+            let connected = cluster::connect(cluster, backend).await?;
             Some(Elsewhere {
                 notes: connected.notes(),
                 memory_bytes: connected.nodes.contender.allocatable_memory_bytes,
@@ -41,10 +40,10 @@ pub async fn elsewhere(
             })
         }
         (RuntimeKind::Docker, _) if engine_is_elsewhere() => {
-            Some(docker::far_place::describe(load, backend).await?)
+            Some(far_docker::describe(load, backend).await?)
         }
         (RuntimeKind::Process, Some(address)) => {
-            Some(ssh::place::describe(address, load, backend).await?)
+            Some(far_processes::describe(address, load, backend).await?)
         }
         (_, _) => load.map(|load| Elsewhere {
             node: String::new(),

@@ -17,10 +17,10 @@ use bakeoff_model::suite::Contender;
 use crate::contender::Ready;
 use crate::docker::FarHost;
 use crate::images::find_engine;
+use crate::place::backends::{RunningBackend, WantedBackend};
+use crate::place::far::with_load;
 use crate::place::{Elsewhere, Platform, Reached, without_volumes};
-use crate::services::wanted::{RunningBackend, WantedBackend};
 use crate::ssh::SshHost;
-use crate::ssh::far::with_load;
 use crate::{Runtime, host};
 
 /// Containers of another host.

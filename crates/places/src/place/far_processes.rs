@@ -15,9 +15,9 @@ use bakeoff_model::suite::Contender;
 
 use crate::contender::{Ready, has_command, resolve, size_bytes};
 use crate::local::ProcessRuntime;
+use crate::place::backends::{self, RunningBackend, WantedBackend};
+use crate::place::far::{open, with_load};
 use crate::place::{Elsewhere, Platform, Reached};
-use crate::services::wanted::{self, RunningBackend, WantedBackend};
-use crate::ssh::far::{open, with_load};
 use crate::ssh::{SshAddress, SshHost, SshRuntime};
 use crate::this_host::{process_runtime, swept};
 use crate::{Runtime, host};
@@ -137,7 +137,7 @@ impl Platform for FarProcessPlatform {
         wanted: &WantedBackend<'_>,
     ) -> anyhow::Result<Box<dyn RunningBackend>> {
         let gateway = Some(self.runtime.gateway());
-        wanted::start_here(&self.process, wanted, gateway).await
+        backends::start_here(&self.process, wanted, gateway).await
     }
 
     fn check_dependency(&self, wanted: &Dependency) -> anyhow::Result<()> {

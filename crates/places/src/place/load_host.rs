@@ -21,10 +21,10 @@ use crate::Runtime;
 use crate::contender::Ready;
 use crate::contracts::{Client, LoadGenerator, RunningLoad};
 use crate::load_generator::{GeneratorProcess, LOAD, started};
+use crate::place::backends::{RunningBackend, WantedBackend};
+use crate::place::far::{open, with_load};
+use crate::place::launch::{Launched, Setting};
 use crate::place::{Platform, Reached};
-use crate::services::launch::{Launched, Setting};
-use crate::services::wanted::{RunningBackend, WantedBackend};
-use crate::ssh::far::{open, with_load};
 use crate::ssh::{FarClock, SshAddress, SshHost};
 
 /// Contenders of another platform, loaded from a separate host.

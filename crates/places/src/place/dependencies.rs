@@ -18,8 +18,8 @@ use tokio::net::TcpStream;
 
 use crate::contracts::BackendProbe;
 use crate::place::Platform;
-use crate::services::launch::Setting;
-use crate::services::wanted::RunningBackend;
+use crate::place::backends::RunningBackend;
+use crate::place::launch::Setting;
 use crate::services::{Databases, ended};
 use crate::{BoxFuture, Instance};
 

@@ -17,8 +17,8 @@ use crate::contender::Ready;
 use crate::external::External;
 use crate::images::elsewhere;
 use crate::local::ProcessRuntime;
+use crate::place::backends::{self, RunningBackend, WantedBackend};
 use crate::place::{Platform, Reached, WantedPlatform};
-use crate::services::wanted::{self, RunningBackend, WantedBackend};
 use crate::this_host::{process_runtime, swept};
 use crate::{Runtime, host};
 
@@ -84,7 +84,7 @@ impl Platform for ExternalPlatform {
         &self,
         wanted: &WantedBackend<'_>,
     ) -> anyhow::Result<Box<dyn RunningBackend>> {
-        wanted::start_here(&self.process, wanted, None).await
+        backends::start_here(&self.process, wanted, None).await
     }
 
     async fn sweep(&self) -> anyhow::Result<Vec<String>> {

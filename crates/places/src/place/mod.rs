@@ -1,6 +1,20 @@
-//! The platforms on which contenders run. Everything that differs between local processes,
-//! containers, a cluster and services elsewhere is behind one trait: another place to run is
-//! another implementation of it.
+//! The places where contenders run, a file each. Everything that differs between local processes,
+//! containers, a cluster and services elsewhere is behind one trait: another place is another
+//! implementation of it. How contenders are started and metered there is in the other folders.
+
+pub mod backends;
+pub mod cluster;
+pub mod dependencies;
+mod docker;
+mod external;
+mod far;
+mod far_docker;
+mod far_processes;
+pub mod launch;
+mod load_host;
+mod local;
+pub mod open;
+mod pods;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -24,8 +38,8 @@ use crate::contracts::{Client, LoadGenerator};
 use crate::far_hosts::FarHosts;
 use crate::kubernetes::ClusterSettings;
 use crate::load_generator::ProcessGenerator;
-use crate::services::launch::{Launched, Setting};
-use crate::services::wanted::{RunningBackend, WantedBackend};
+use crate::place::backends::{RunningBackend, WantedBackend};
+use crate::place::launch::{Launched, Setting};
 use crate::{Runtime, ceiling, host};
 
 /// Where a JVM in a container writes its log of garbage collections; it goes with the container.

@@ -26,14 +26,14 @@ use crate::docker::{
 };
 use crate::http::HttpRequest;
 use crate::images::{self, Delivery, elsewhere, find_engine, in_image};
-use crate::kubernetes::load::in_pods;
 use crate::kubernetes::{
     BackendPod, Cluster, ClusterRequest, ClusterSettings, KubernetesRuntime, NodeImage, Nodes,
     PodImage,
 };
 use crate::local::ProcessRuntime;
+use crate::place::backends::{self, RunningBackend, WantedBackend};
+use crate::place::pods::in_pods;
 use crate::place::{GC_LOG_IN_CONTAINERS, Platform, without_volumes};
-use crate::services::wanted::{self, RunningBackend, WantedBackend};
 use crate::services::{BackendKind, Elasticsearch, elasticsearch};
 use crate::sweep::RunFolder;
 use crate::this_host::{process_runtime, swept};
@@ -263,7 +263,7 @@ impl Platform for ClusterPlatform {
         if wanted.server.is_some() {
             // The reachable addresses are not known; the loopback of this host is not one of them.
             let gateway = Some(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
-            return wanted::start_here(&self.process, wanted, gateway).await;
+            return backends::start_here(&self.process, wanted, gateway).await;
         }
         let data = wanted.data.clone().unwrap_or_default();
         Ok(Box::new(match wanted.kind()? {

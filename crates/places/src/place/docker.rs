@@ -14,9 +14,9 @@ use crate::contender::Ready;
 use crate::docker::{DockerRuntime, Engine};
 use crate::images::in_image;
 use crate::local::ProcessRuntime;
+use crate::place::backends::{self, RunningBackend, WantedBackend};
+use crate::place::launch::{Launched, Setting, start_container, start_program};
 use crate::place::{GC_LOG_IN_CONTAINERS, Platform};
-use crate::services::launch::{Launched, Setting, start_container, start_program};
-use crate::services::wanted::{self, RunningBackend, WantedBackend};
 use crate::this_host::{process_runtime, swept};
 
 /// Containers.
@@ -56,7 +56,7 @@ impl Platform for DockerPlatform {
         wanted: &WantedBackend<'_>,
     ) -> anyhow::Result<Box<dyn RunningBackend>> {
         let gateway = self.docker.gateway().await?;
-        wanted::start_here(&self.process, wanted, Some(gateway)).await
+        backends::start_here(&self.process, wanted, Some(gateway)).await
     }
 
     fn check_dependency(&self, _wanted: &Dependency) -> anyhow::Result<()> {
