@@ -352,8 +352,7 @@ impl<'a> StepData<'a> {
 
     /// Whether the slices are turns in a set, with those of others in between.
     pub fn is_in_turns(&self) -> bool {
-        let mut slices = self.slices.iter();
-        slices.any(|slice| slice.turn.is_some() || !slice.load.turns.is_empty())
+        self.slices.iter().any(|slice| !slice.load.turns.is_empty())
     }
 
     /// Returns how warm the contender was before the step; `None` if the warm-up did not last until

@@ -127,12 +127,8 @@ pub fn errors(steps: &[&StepData<'_>]) -> Vec<Error> {
     errors
 }
 
-/// Counts failures by message. Records keep a few messages of each slice and early ones a single
-/// example, which stands for all.
+/// Counts failures by message. Records keep a few messages of each slice.
 fn messages(error: &ErrorCount) -> Vec<(&str, u64)> {
-    if error.messages.is_empty() {
-        return vec![(error.example.as_deref().unwrap_or_default(), error.count)];
-    }
     let kept = error.messages.iter();
     let mut messages: Vec<(&str, u64)> = kept.map(|(text, count)| (&**text, *count)).collect();
     let rest = error.count.saturating_sub(error.messages.values().sum());

@@ -17,23 +17,9 @@ pub struct PlayedTurn {
     pub cores: Option<f64>,
 }
 
-/// Returns the turns of a slice that have a successful request; for a carousel from before
-/// 2026-11-25 the slice itself, in its cycle.
+/// Returns the turns of a slice that have a successful request.
 #[must_use]
 pub fn turns_of(slice: &IntervalRecord) -> Vec<PlayedTurn> {
-    if let Some(turn) = slice.turn {
-        let requests_per_s = slice.load.requests_per_s();
-        let played = PlayedTurn {
-            block: turn.cycle.into(),
-            requests_per_s,
-            cpu_us: slice.cpu_us_per_request(),
-            cores: None,
-        };
-        return Some(played)
-            .filter(|_| requests_per_s > 0.0)
-            .into_iter()
-            .collect();
-    }
     let turns = slice.load.turns.iter();
     let is_read = turns.clone().any(|turn| turn.own_cpu_us > 0);
     let of_slice = slice.cpu_us_per_request().filter(|_| !is_read);

@@ -50,7 +50,7 @@ pub struct Block {
     pub throughput: f64,
     /// Response times of successful requests.
     pub times: TimesMs,
-    /// Times of failed requests; empty in older records.
+    /// Times of failed requests, as far as they are known.
     pub failed_times: TimesMs,
     /// Bands of scenarios in whole runs: turns have no times.
     pub bands: Option<Bands>,

@@ -104,7 +104,6 @@ pub fn first_load(run: &RunData<'_>) -> Vec<(f64, f64)> {
     let until_warm = until_warm(run);
     let same = slices.iter().take_while(|slice| {
         slice.connections == first.connections
-            && slice.turn.is_none()
             && pace(slice.load.step) == pace(first.load.step)
             && until_warm.is_none_or(|step| step == slice.load.step)
     });

@@ -70,7 +70,7 @@ impl StepData<'_> {
         let mut growth = Growth::default();
         for slice in &self.slices {
             let (before, after) = (&slice.backend_before, &slice.backend_after);
-            growth.add(cpu_ns(before), cpu_ns(after), slice.turn.is_some());
+            growth.add(cpu_ns(before), cpu_ns(after));
         }
         self.cores(growth.value()?)
     }

@@ -34,8 +34,6 @@ pub struct Sets {
     /// Number of cores that a contender used while others had the open load, the least and the most
     /// of all; `None` if it was not recorded.
     pub unloaded_cores: Option<(f64, f64)>,
-    /// Whether these are carousels from before 2026-11-25, in which work of others voided blocks.
-    pub are_carousels: bool,
 }
 
 /// The number of blocks of a set that count.
@@ -362,7 +360,6 @@ pub(super) fn sets(benchmark: &BenchmarkData<'_>) -> Option<Sets> {
         );
     }
     let runs = || benchmark.cases.iter().flat_map(|case| &case.runs);
-    let mut slices = runs().flat_map(|run| &run.records.intervals);
     let played_sets: BTreeSet<u32> = played.keys().map(|place| place.0).collect();
     let each = played.into_iter().map(|(place, blocks)| SetCount {
         repetition: place.0,
@@ -383,7 +380,6 @@ pub(super) fn sets(benchmark: &BenchmarkData<'_>) -> Option<Sets> {
         pairs: pairs(&benchmark.cases, index),
         is_external: runs().any(|run| run.records.begin.runtime == RuntimeKind::External),
         unloaded_cores: unloaded_cores(&benchmark.cases),
-        are_carousels: slices.any(|slice| slice.turn.is_some()),
     })
 }
 

@@ -292,7 +292,7 @@ impl<'a> Coordinator<'a> {
             if let (_, Report::Ready(side, ready)) = self.next_report()? {
                 let connections = &mut all[side];
                 connections.established += ready.established;
-                *connections.in_flight_max.get_or_insert(0) += ready.in_flight_max;
+                connections.in_flight_max += ready.in_flight_max;
                 let streams = ready.streams;
                 fewest = fewest.into_iter().chain(streams).min();
             }

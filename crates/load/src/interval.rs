@@ -90,7 +90,7 @@ pub(crate) fn interval(
         connections: Connections {
             asked: own_connections(spec, step),
             established: tally.established,
-            in_flight_max: Some(tally.in_flight_max),
+            in_flight_max: tally.in_flight_max,
             reconnects: tally.reconnects,
             on_arrival: spec.connects_on_arrival(),
         },

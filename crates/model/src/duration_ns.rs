@@ -1,26 +1,8 @@
-//! Durations in files: whole nanoseconds under a key that ends in `_ns`. Files of format 1 have
-//! `{"secs": 1, "nanos": 0}` instead, which is still read.
+//! Durations in files: whole nanoseconds under a key that ends in `_ns`.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-/// Both ways in which a duration was ever written.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Written {
-    Nanoseconds(u64),
-    Parts(Duration),
-}
-
-impl From<Written> for Duration {
-    fn from(written: Written) -> Self {
-        match written {
-            Written::Nanoseconds(nanoseconds) => Self::from_nanos(nanoseconds),
-            Written::Parts(duration) => duration,
-        }
-    }
-}
 
 /// In whole nanoseconds; five centuries do not fit, and need not.
 #[must_use]
@@ -41,7 +23,7 @@ pub fn serialize<S: Serializer>(duration: &Duration, serializer: S) -> Result<S:
 /// # Errors
 /// The value is not a duration.
 pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
-    Written::deserialize(deserializer).map(Duration::from)
+    u64::deserialize(deserializer).map(Duration::from_nanos)
 }
 
 /// The same for durations that may be absent.
@@ -50,7 +32,7 @@ pub mod option {
 
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-    use super::{Written, whole};
+    use super::whole;
 
     /// For `#[serde(with)]`.
     ///
@@ -70,7 +52,7 @@ pub mod option {
     pub fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Option<Duration>, D::Error> {
-        let written = Option::<Written>::deserialize(deserializer)?;
-        Ok(written.map(Duration::from))
+        let nanoseconds = Option::<u64>::deserialize(deserializer)?;
+        Ok(nanoseconds.map(Duration::from_nanos))
     }
 }

@@ -45,16 +45,12 @@ pub enum FlameOutcome {
         sampler: String,
         /// How many there are.
         samples: u64,
-        /// Those of each part of the service, most first; empty in results of before 2026-11-26.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        /// Those of each part of the service, most first.
         layers: Vec<NamedSamples>,
         /// Those of the functions that were at work themselves, most first.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
         functions: Vec<NamedSamples>,
         /// Those of the functions that were at work or had called what was, most first, without
-        /// functions of the kernel, of runtimes and of standard libraries; empty in results of
-        /// before 2026-11-27.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        /// functions of the kernel, of runtimes and of standard libraries.
         inclusive: Vec<NamedSamples>,
         /// How its stacks differ from those of another contender.
         #[serde(default, skip_serializing_if = "Option::is_none")]

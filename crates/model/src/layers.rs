@@ -55,7 +55,7 @@ pub struct NamedSamples {
     pub name: String,
     /// Samples.
     pub samples: u64,
-    /// How many of them are in the kernel; absent in records from before 2026-11-26.
+    /// How many of them are in the kernel; absent where none is.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub kernel: u64,
 }

@@ -213,12 +213,10 @@ pub enum ReactorChoice {
     #[default]
     Auto,
     /// Edge-triggered epoll with kernel receive timestamps.
-    #[serde(alias = "epoll-stamped")]
     EpollRxTimestamps,
     /// Edge-triggered epoll; a response is timed when it is read.
     Epoll,
     /// io_uring with kernel receive timestamps. An error where the kernel does not allow it.
-    #[serde(alias = "uring-stamped")]
     UringRxTimestamps,
     /// io_uring; a response is timed when it is found. An error where the kernel does not allow it.
     Uring,
@@ -350,7 +348,7 @@ pub struct LoadInterval {
     pub response_time: Option<Histogram>,
     /// How late the load generator was with every request that was sent: real send minus intended
     /// send, of open load minus the response that freed a connection for it, if that came later;
-    /// where there is a response time. Until 2026-11-27 always minus the intended send.
+    /// where there is a response time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub send_lag: Option<Histogram>,
     /// Requests that should have been sent by the schedule; open load only.
@@ -372,22 +370,18 @@ pub struct LoadInterval {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turnaround_ns: Option<u64>,
     /// Time in which connections were being opened again, or by users that arrived, handshakes
-    /// included, summed over those that came to be open in the slice, ns; absent in records of
-    /// format 1.
+    /// included, summed over those that came to be open in the slice, ns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connecting_ns: Option<u64>,
     /// The load generator's own CPU time in the slice.
-    #[serde(alias = "loader_cpu")]
     pub generator_cpu: CpuTime,
     /// Its threads with connections: `generator_cpu` over wall time times this is its utilisation.
-    #[serde(alias = "loader_threads")]
     pub generator_threads: usize,
     /// The same counts request by request, where the order has more than one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by_request: Vec<RequestInterval>,
     /// Requests that were sent and have no complete response, by name: failed without one in the
-    /// slice, or in flight when the step ended. Names without any are absent, and so is the whole
-    /// in records of before 2026-11-23.
+    /// slice, or in flight when the step ended. Names without any are absent.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub unanswered: BTreeMap<String, u64>,
     /// Users that came to an end; scenarios only.
@@ -428,8 +422,8 @@ pub struct RequestInterval {
     pub failures: u64,
     /// Times of the successful ones: response times where there are any, else service times.
     pub times: Histogram,
-    /// The same times of the failed ones; absent where none failed, and in records of before
-    /// 2026-11-25.
+    /// The times of the failed ones, as in `times`; absent where none failed, and where they are
+    /// not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed_times: Option<Histogram>,
 }
@@ -457,8 +451,8 @@ pub enum LoadEvent {
         /// The connections of the further targets.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         further: Vec<Connections>,
-        /// Which reactor is in use (`uring-rx-timestamps`, `epoll-rx-timestamps`, `uring` or
-        /// `epoll`; in records of before 2026-11-23 `-stamped` in place of `-rx-timestamps`).
+        /// Which reactor is in use: `uring-rx-timestamps`, `epoll-rx-timestamps`, `uring` or
+        /// `epoll`.
         reactor: String,
         /// Soft limit of open files that the load generator reached.
         nofile: u64,

@@ -26,7 +26,7 @@ use cases::Case;
 
 pub use latency::{LatencyLoad, stated_step};
 
-/// Version of the plan format. Before 2, durations were not in nanoseconds.
+/// Version of the plan format.
 pub const FORMAT: u32 = 2;
 
 /// All runs of a session in the order in which they will be made.
@@ -55,11 +55,7 @@ pub struct Plan {
     pub runs_until: Option<RunsUntil>,
     /// Why contenders that could take turns are measured in whole runs, one after the other. Absent
     /// where they take turns, and where nothing is compared.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        alias = "no_carousels"
-    )]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_turns: Option<String>,
     /// The runs, at most.
     pub runs: Vec<PlannedRun>,
@@ -85,7 +81,7 @@ pub struct PlannedRun {
     pub parameters: BTreeMap<String, String>,
     /// It is the second process of its contender in this repetition: the same case is in the plan
     /// once more, without this, and what the two differ by is chance.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not", alias = "control")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub twin: bool,
     /// Limits of the contender.
     pub limits: Limits,
@@ -122,7 +118,7 @@ pub struct PlannedRun {
     /// Whether the slow lifecycle checks belong to this run.
     pub lifecycle: bool,
     /// Expected duration, at most, without builds; in files in ns.
-    #[serde(rename = "expected_ns", alias = "expected", with = "duration_ns")]
+    #[serde(rename = "expected_ns", with = "duration_ns")]
     #[schemars(with = "u64")]
     pub expected: Duration,
 }

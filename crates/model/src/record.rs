@@ -1,5 +1,5 @@
 //! Records of a session: one file of JSON Lines per run, one [`Record`] a line, appended and
-//! synced as it happens. Readers accept every version up to [`FORMAT`].
+//! synced as it happens.
 
 mod host;
 mod turns;
@@ -23,11 +23,11 @@ use crate::resource::{GcLog, HostTime, ResourceSample};
 use crate::run_count::RunsDecision;
 use crate::suite::{ReplaySettings, Winner};
 use crate::text_enum::text_enum;
-use crate::validity::Validity;
+use crate::validity::{RequiredReading, Validity};
 use crate::warmth::Warmth;
 
 pub use host::{GeneratorCeiling, Host};
-pub use turns::{Others, Turn, Unloaded};
+pub use turns::{Others, Unloaded};
 
 /// Version of the record format.
 pub const FORMAT: u32 = 2;
@@ -92,7 +92,7 @@ pub struct Begin {
     /// Wall clock, RFC 3339 in UTC.
     pub at: String,
     /// When the sitting started in which it was measured, the same way: one program measures a
-    /// sitting, and `--resume` starts another. Absent in records of before 2026-11-25.
+    /// sitting, and `--resume` starts another. Absent where it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sitting: Option<String>,
     /// One line about the contender, for reports.
@@ -120,6 +120,10 @@ pub struct Begin {
     pub nodes: Option<Nodes>,
     /// The host; in a cluster the contender's node.
     pub host: Host,
+    /// Readings that the records go without, because whoever made them did not take them: their
+    /// absence does not make a number unknown. Absent where there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_recorded: Vec<RequiredReading>,
 }
 
 impl Begin {
@@ -141,7 +145,6 @@ pub struct Cores {
     /// The contender.
     pub contender: Vec<usize>,
     /// The load generator.
-    #[serde(alias = "loader")]
     pub generator: Vec<usize>,
     /// The backend.
     pub backend: Vec<usize>,
@@ -207,8 +210,6 @@ text_enum! {
         Started = "started",
         /// After the functional checks.
         Checked = "checked",
-        /// Right before the load: what early records of format 1 say instead of `checked`.
-        BeforeLoad = "before-load",
         /// After the last step.
         AfterLoad = "after-load",
     }
@@ -236,10 +237,6 @@ pub struct IntervalRecord {
     pub connections: u32,
     /// Whether the step is warm-up.
     pub warm_up: bool,
-    /// When it was measured in a carousel of before 2026-11-25; absent before its first cycle, and
-    /// in all other records.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub turn: Option<Turn>,
     /// How warm the contender was before it; absent in warm-up, and where that had a fixed length.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warmth: Option<Warmth>,
@@ -263,11 +260,7 @@ pub struct IntervalRecord {
     pub backend_before: Option<ResourceSample>,
     /// The backend at the end.
     pub backend_after: Option<ResourceSample>,
-    /// Format 1: time stolen by the hypervisor from all cores in the slice, ns.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub steal_ns: Option<u64>,
-    /// The times of the host's cores in the slice; absent in format 1, and where they cannot be
-    /// read.
+    /// The times of the host's cores in the slice; absent where they cannot be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<HostTime>,
     /// Whether the number is fair.

@@ -32,7 +32,7 @@ pub struct ResourceSample {
     /// Network bytes so far, where the group has a separate network.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<Network>,
-    /// The TCP counters so far of the group's network namespace; absent in records of format 1.
+    /// The TCP counters so far of the group's network namespace, where it has one of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tcp: Option<TcpCounters>,
     /// Pressure stall information, where there is any.
@@ -47,7 +47,7 @@ pub struct ResourceSample {
     /// Lines that it wrote to its output so far.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_lines: Option<u64>,
-    /// Connections of contenders, of a database server; absent in records of before 2026-11-23.
+    /// Connections of contenders, of a database server, where its processes can be seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sessions: Option<DatabaseSessions>,
 }

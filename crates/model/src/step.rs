@@ -18,7 +18,7 @@ pub struct Step {
     /// Connections.
     pub connections: u32,
     /// How long, at most; in files in ns.
-    #[serde(rename = "duration_ns", alias = "duration", with = "duration_ns")]
+    #[serde(rename = "duration_ns", with = "duration_ns")]
     #[schemars(with = "u64")]
     pub duration: Duration,
     /// How sends are paced.

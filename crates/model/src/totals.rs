@@ -197,29 +197,18 @@ impl IntervalRecord {
     }
 }
 
-/// How much a counter grew over the slices of a step: from the first to the last, and in a carousel
-/// of before 2026-11-25 over each turn, because what happened between turns is not the step's.
+/// How much a counter grew over the slices of a step, from the first to the last.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Growth {
     /// At the start of the first slice and at the end of the last one; outer `None` before the
     /// first.
     ends: Option<[Option<u64>; 2]>,
-    /// Over all turns, where every slice is one that has both readings.
-    turns: Option<u64>,
-    is_in_turns: bool,
 }
 
 impl Growth {
     /// Adds a slice with what the counter was `before` and `after` it, where that was read.
-    pub fn add(&mut self, before: Option<u64>, after: Option<u64>, is_turn: bool) {
-        let grew = before.zip(after);
-        let grew = grew.map(|(before, after)| after.saturating_sub(before));
-        self.turns = match self.ends {
-            None => grew,
-            Some(_) => self.turns.zip(grew).map(|(sum, grew)| sum + grew),
-        };
+    pub fn add(&mut self, before: Option<u64>, after: Option<u64>) {
         self.ends = Some([self.ends.map_or(before, |[first, _]| first), after]);
-        self.is_in_turns |= is_turn;
     }
 
     /// Adds a slice by a counter of the contender.
@@ -230,16 +219,14 @@ impl Growth {
     ) {
         let read = |sample: &Option<ResourceSample>| counter(sample.as_ref()?);
         let (before, after) = (read(&slice.contender_before), read(&slice.contender_after));
-        self.add(before, after, slice.turn.is_some());
+        self.add(before, after);
     }
 
     /// By how much; `None` where it was not read.
     #[must_use]
     pub fn value(&self) -> Option<u64> {
-        match (self.is_in_turns, self.ends?) {
-            (true, _) => self.turns,
-            (false, [before, after]) => Some(after?.saturating_sub(before?)),
-        }
+        let [before, after] = self.ends?;
+        Some(after?.saturating_sub(before?))
     }
 }
 

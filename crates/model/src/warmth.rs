@@ -23,9 +23,8 @@ pub struct Warmth {
     pub rise: f64,
     /// The largest growth that the noise does not exclude.
     pub rise_most: f64,
-    /// The smallest growth that the noise does not exclude; absent in older records.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rise_least: Option<f64>,
+    /// The smallest growth that the noise does not exclude.
+    pub rise_least: f64,
     /// Share of the contender's CPU time that its compiler threads used, 0 to 1; absent where
     /// threads were not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -142,7 +142,7 @@ fn connections() -> Connections {
     Connections {
         asked: 64,
         established: 64,
-        in_flight_max: Some(64),
+        in_flight_max: 64,
         reconnects: 0,
         on_arrival: false,
     }

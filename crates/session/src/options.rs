@@ -13,12 +13,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct SessionOptions {
     /// Length of a slice when it is not the profile's; in files ns.
-    #[serde(
-        default,
-        rename = "slice_ns",
-        alias = "slice",
-        with = "duration_ns::option"
-    )]
+    #[serde(default, rename = "slice_ns", with = "duration_ns::option")]
     pub slice: Option<Duration>,
     /// Flame graphs are wanted after the measured runs.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

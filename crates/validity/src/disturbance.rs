@@ -41,7 +41,7 @@ pub fn disturbance(slices: &[(JudgedSlice, &LoadInterval)]) -> Option<String> {
 fn are_held(slices: &[(JudgedSlice, &LoadInterval)], lag_ns: u64) -> bool {
     let (mut held_ns, mut all_ns, mut long, mut places) = (0.0, 0.0, 0, 0);
     for (_, load) in slices {
-        let of_slice = u64::from(load.connections.places());
+        let of_slice = u64::from(load.connections.in_flight_max);
         let times = [&load.service_time, &load.censored];
         for times in times {
             held_ns += times.mean_ns().unwrap_or(0.0) * as_f64(times.count());

@@ -12,6 +12,7 @@ use bakeoff_model::plan::Work;
 use bakeoff_model::record::{Cores, Others, Unloaded};
 use bakeoff_model::resource::{HostTime, ResourceSample, TcpCounters, Throttling};
 use bakeoff_model::suite::Limits;
+use bakeoff_model::validity::RequiredReading;
 use bakeoff_model::warmth::Warmth;
 
 use crate::reading::Reading;
@@ -54,8 +55,8 @@ pub struct Setting {
     /// How warm the contender was before the step; `None` if the warm-up did not last until it was
     /// warm.
     pub warmth: Option<Warmth>,
-    /// Whether readings that format 1 of the records did not have are due.
-    pub recorded: bool,
+    /// Readings that are not due, because the records go without them.
+    pub not_recorded: Vec<RequiredReading>,
 }
 
 /// The counts and readings of a stretch of time: the load, and readings at both of its ends.
@@ -160,8 +161,8 @@ impl Evidence {
         let wall_ns = load.length_ns();
         let connections = load.connections;
         let width = match (connections.in_flight_max, connections.established) {
-            (Some(in_flight), open) if open > 0 => f64::from(in_flight) / f64::from(open),
-            _ => 1.0,
+            (_, 0) => 1.0,
+            (in_flight, open) => f64::from(in_flight) / f64::from(open),
         };
         let mut evidence = Self {
             setting: setting.clone(),
@@ -220,13 +221,13 @@ impl Evidence {
             // Without keep-alive each request has a separate connection, and only connecting comes
             // between a response and the next request.
             self.turnaround_ns = match self.setting.keep_alive {
-                true => self.since_format_2(load.turnaround_ns),
+                true => self.due(RequiredReading::Turnaround, load.turnaround_ns),
                 false => Reading::NotApplicable,
             };
         }
         self.connecting_ns = match self.reconnects {
             0 if !self.on_arrival => Reading::NotApplicable,
-            _ => self.since_format_2(load.connecting_ns),
+            _ => self.due(RequiredReading::Connecting, load.connecting_ns),
         };
     }
 
@@ -294,17 +295,18 @@ impl Evidence {
 
     fn read_host(&mut self, slice: &Slice<'_>) {
         if self.setting.metered {
-            self.host = self.since_format_2(slice.host.cloned());
-            self.tcp = self.since_format_2(slice.tcp.copied());
+            self.host = self.due(RequiredReading::CoreTimes, slice.host.cloned());
+            self.tcp = self.due(RequiredReading::TcpCounters, slice.tcp.copied());
         } else if let Some(tcp) = slice.tcp {
             self.tcp = Reading::Known(*tcp);
         }
     }
 
-    fn since_format_2<T>(&self, value: Option<T>) -> Reading<T> {
-        match (value, self.setting.recorded) {
-            (None, false) => Reading::NotRecorded,
-            (value, _) => Reading::due(value),
+    /// A reading that is due unless the records go without it.
+    fn due<T>(&self, reading: RequiredReading, value: Option<T>) -> Reading<T> {
+        match value {
+            None if self.setting.not_recorded.contains(&reading) => Reading::NotRecorded,
+            value => Reading::due(value),
         }
     }
 

@@ -42,7 +42,7 @@ impl Setting {
             work: Work::default(),
             warm_up: false,
             warmth: None,
-            recorded: true,
+            not_recorded: Vec::new(),
         }
     }
 }

@@ -11,7 +11,7 @@ pub enum Reading<T> {
     Known(T),
     /// The value was not meant to be read: bakeoff does not run the service.
     NotMetered,
-    /// Records of this age do not have it.
+    /// The records go without it, as their `begin` says.
     NotRecorded,
     /// The value should have been read and could not be.
     Unreadable,

@@ -53,11 +53,6 @@ pub fn judged_record(begin: &Begin, interval: &IntervalRecord) -> JudgedSlice {
     judged
 }
 
-/// Whether the record's format includes readings of cores and TCP counters.
-fn is_recent(begin: &Begin) -> bool {
-    begin.format >= 2
-}
-
 fn setting(begin: &Begin, interval: &IntervalRecord) -> Setting {
     let load = &interval.load;
     let transport = begin.run.transport;
@@ -91,6 +86,6 @@ fn setting(begin: &Begin, interval: &IntervalRecord) -> Setting {
         work: begin.run.work,
         warm_up: interval.warm_up,
         warmth: interval.warmth,
-        recorded: is_recent(begin),
+        not_recorded: begin.not_recorded.clone(),
     }
 }

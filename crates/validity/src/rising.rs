@@ -86,8 +86,7 @@ fn median(mut values: Vec<f64>) -> Option<f64> {
     Some((values[last / 2] * values[values.len() / 2]).sqrt())
 }
 
-/// Whether the noise cannot explain the rise. Older records do not say; then the best guess is
-/// used.
+/// Whether the noise cannot explain the rise.
 pub(crate) fn surely_rose(warmth: &Warmth) -> bool {
-    warmth.rise_least.is_none_or(|least| least > 0.0)
+    warmth.rise_least > 0.0
 }

@@ -93,7 +93,7 @@ impl WarmUp {
         Some(Warmth {
             rise: rise.guess,
             rise_most: rise.most,
-            rise_least: Some(rise.least),
+            rise_least: rise.least,
             jit_share: self.jit_share(looked_at..self.cpu.len()),
             slices: rise.points,
             in_turns: false,
@@ -123,7 +123,7 @@ impl WarmUp {
         Some(Warmth {
             rise: rise.guess,
             rise_most: rise.most,
-            rise_least: Some(rise.least),
+            rise_least: rise.least,
             jit_share: self.jit_share(slices - slices.div_ceil(COMPILING_PART)..slices),
             slices: last.len(),
             in_turns: true,

@@ -197,7 +197,7 @@ fn accounted_share(address: &str, in_flight: u32) -> f64 {
     spec.slice_ns = 0;
     let total = run(&spec);
     let interval = &total.intervals[0];
-    let places = interval.connections.places();
+    let places = interval.connections.in_flight_max;
     assert_eq!(places, 2 * in_flight);
     // Means are exact to the histograms' three digits.
     let service_ns = total.service.mean_ns().unwrap() * total.requests as f64;

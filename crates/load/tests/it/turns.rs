@@ -241,7 +241,7 @@ fn streams_of_http2_take_turns() {
         two.load(Ordering::SeqCst)
     }];
     for slice in play_counted(&spec, seen).iter().flatten() {
-        assert_eq!(slice.connections.in_flight_max, Some(2 * 4));
+        assert_eq!(slice.connections.in_flight_max, 2 * 4);
     }
 }
 
@@ -256,7 +256,7 @@ fn pipelined_requests_take_turns() {
         [&|| servers[0].requests(), &|| servers[1].requests()],
     );
     for slice in sides.iter().flatten() {
-        assert_eq!(slice.connections.in_flight_max, Some(2 * 8));
+        assert_eq!(slice.connections.in_flight_max, 2 * 8);
     }
     assert_eq!(servers.each_ref().map(Server::connections), [2, 2]);
 }
@@ -389,7 +389,7 @@ fn synthetic(side: u32, slice: u32, random: &mut Random) -> LoadInterval {
         connections: Connections {
             asked: 64,
             established: 64,
-            in_flight_max: Some(64),
+            in_flight_max: 64,
             reconnects: 0,
             on_arrival: false,
         },

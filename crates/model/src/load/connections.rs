@@ -10,9 +10,8 @@ pub struct Connections {
     pub asked: u32,
     /// How many were really open at the same time when the slice started.
     pub established: u32,
-    /// Requests that these could have in flight then; absent in records before there was this.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub in_flight_max: Option<u32>,
+    /// Requests that these could have in flight then.
+    pub in_flight_max: u32,
     /// How many had to be reopened during the slice.
     pub reconnects: u64,
     /// Each is opened by its user and closed when the user is done, so that fewer than `asked` are
@@ -29,11 +28,5 @@ impl Connections {
             true => 0,
             false => self.asked.saturating_sub(self.established),
         }
-    }
-
-    /// Requests that the established ones could have in flight.
-    #[must_use]
-    pub fn places(&self) -> u32 {
-        self.in_flight_max.unwrap_or(self.established)
     }
 }

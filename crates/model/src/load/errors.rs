@@ -88,11 +88,10 @@ pub struct ErrorCount {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub example: Option<String>,
     /// How many by message, [`MESSAGES_MAX`] different ones at most: others are in `count` alone.
-    /// Absent in records of before 2026-11-23.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub messages: BTreeMap<String, u64>,
     /// How long they took: response times where successful requests have any, else from the send or
-    /// connect. Absent in records of before 2026-11-25.
+    /// connect. Absent where they are not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times: Option<Histogram>,
 }

@@ -44,9 +44,6 @@ pub struct FleetReceipt {
 pub struct FleetRecord {
     /// The step, as in its slices.
     pub step: usize,
-    /// The cycle of a carousel of before 2026-11-25; absent in all other records.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cycle: Option<u32>,
     /// The receipt of each load generator.
     #[serde(flatten)]
     pub receipt: FleetReceipt,

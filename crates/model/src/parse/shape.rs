@@ -14,10 +14,6 @@ use crate::names;
 use crate::pattern::Pattern;
 use crate::units;
 
-/// The replacement of `carousel`, which profiles had until 2026-11-25.
-const CAROUSEL: &str =
-    "contenders take turns by themselves: give the profile `ladder` or `[[step]]` tables";
-
 /// The schema of a type as JSON.
 pub(crate) fn schema<T: JsonSchema>() -> Value {
     SchemaGenerator::default()
@@ -245,7 +241,6 @@ impl<'s> Shape<'s, '_, '_> {
         let meant = names::nearest(key, &known);
         let hint = match meant {
             Some(meant) => format!("did you mean `{meant}`?"),
-            None if key == "carousel" && known.contains(&"whole-runs") => CAROUSEL.to_owned(),
             None => names::suggestion(key, &known),
         };
         let message = format!("unknown key `{key}`{}", within(place));

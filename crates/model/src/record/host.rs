@@ -31,7 +31,7 @@ pub struct Host {
     /// Versions of what took part: bakeoff, docker, java, ...
     pub versions: BTreeMap<String, String>,
     /// The highest rate of the load generator here; absent where it was not measured.
-    #[serde(default, alias = "loader", skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generator: Option<GeneratorCeiling>,
     /// Median round trip between the load generator's host and this one, ns; absent where that is
     /// one machine, in a cluster, and where none could be made.

@@ -39,13 +39,3 @@ impl AddAssign for Unloaded {
         self.wall_ns += other.wall_ns;
     }
 }
-
-/// The turn of a contender in a carousel of before 2026-11-25, in which all others were frozen for
-/// a second.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Turn {
-    /// The cycle, from 0, in which each contender of the carousel has one turn.
-    pub cycle: u32,
-    /// Whose turn it was in the cycle, from 0; the order is drawn for each cycle.
-    pub position: u32,
-}

@@ -158,7 +158,7 @@ pub enum Finding {
         gc_share: f64,
         /// Its threads that used enough CPU time, in its turns and outside of them, to have done
         /// that, with their shares of all its CPU time, the largest first; empty where threads were
-        /// not read, and in earlier records.
+        /// not read.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         threads: Vec<ThreadShare>,
     },
@@ -258,7 +258,7 @@ pub enum Finding {
         /// Which.
         figures: Vec<RequiredReading>,
     },
-    /// Readings that records of this age do not have: not judged.
+    /// Readings that the records go without, as their `begin` says: not judged.
     NotRecorded {
         /// Which.
         figures: Vec<RequiredReading>,
@@ -277,7 +277,7 @@ pub enum Finding {
         /// The finding in the longest of them, a lower-case fragment.
         example: String,
     },
-    /// A verdict as an earlier version of bakeoff recorded it.
+    /// A verdict that is recorded in words, by a rule that is not one of these.
     Recorded {
         /// Its words.
         evidence: String,

@@ -108,7 +108,7 @@ impl Validity {
         Self { reasons }
     }
 
-    /// A verdict with the words of an earlier version of bakeoff.
+    /// A verdict that is recorded in words.
     #[must_use]
     pub fn recorded(verdict: FairnessVerdict, evidence: &str) -> Self {
         let evidence = evidence.to_owned();
@@ -210,15 +210,12 @@ fn write_judged(
     }
 }
 
-/// A validity as files hold it. Format 1 has one sentence of evidence, later ones reasons.
+/// A validity as files hold it.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Validity")]
 struct Written {
     /// The verdict of the worst reason.
     validity: FairnessVerdict,
-    /// Format 1: what spoke against the number.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    evidence: Option<String>,
     /// The findings, the worst first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     reasons: Vec<Reason>,
@@ -226,30 +223,9 @@ struct Written {
 
 impl From<Validity> for Written {
     fn from(validity: Validity) -> Self {
-        let verdict = validity.verdict();
-        match <[Reason; 1]>::try_from(validity.reasons) {
-            Ok(
-                [
-                    Reason {
-                        finding: Finding::Recorded { evidence },
-                        ..
-                    },
-                ],
-            ) => Self {
-                validity: verdict,
-                evidence: Some(evidence),
-                reasons: Vec::new(),
-            },
-            Ok([reason]) => Self {
-                validity: verdict,
-                evidence: None,
-                reasons: vec![reason],
-            },
-            Err(reasons) => Self {
-                validity: verdict,
-                evidence: None,
-                reasons,
-            },
+        Self {
+            validity: validity.verdict(),
+            reasons: validity.reasons,
         }
     }
 }
@@ -258,14 +234,7 @@ impl TryFrom<Written> for Validity {
     type Error = Problem;
 
     fn try_from(written: Written) -> Result<Self, Problem> {
-        let mut reasons = written.reasons;
-        if let Some(evidence) = written.evidence {
-            reasons.push(Reason {
-                verdict: written.validity,
-                finding: Finding::Recorded { evidence },
-            });
-        }
-        let validity = Self::of(reasons);
+        let validity = Self::of(written.reasons);
         match validity.verdict() {
             verdict if verdict == written.validity => Ok(validity),
             verdict => Err(format!(
@@ -318,8 +287,9 @@ mod tests {
             assert_eq!(serde_json::to_string(&validity).unwrap(), text);
         };
         check(r#"{"validity":"fair"}"#, "fair");
+        let recorded = Validity::recorded(FairnessVerdict::HostBound, "a sentence");
         check(
-            r#"{"validity":"host-bound","evidence":"a sentence"}"#,
+            &serde_json::to_string(&recorded).unwrap(),
             "host-bound: a sentence",
         );
         let errors = Finding::Errors {
@@ -333,7 +303,7 @@ mod tests {
             "invalid: 30 % of the requests failed (29 reset, 1 local of 100)",
         );
         let reasons = r#"[{"verdict":"invalid","reason":"no-success","failed":1}]"#;
-        let lie = format!(r#"{{"validity":"fair","evidence":"x","reasons":{reasons}}}"#);
+        let lie = format!(r#"{{"validity":"fair","reasons":{reasons}}}"#);
         assert!(serde_json::from_str::<Validity>(&lie).is_err());
     }
 
@@ -348,7 +318,7 @@ mod tests {
             let used = "it used 3.0 % of a core while others had their turns";
             assert_eq!(finding.to_string(), format!("{used}{words}"));
         };
-        // As in earlier records.
+        // As where threads were not read.
         check(
             "",
             " (of all its CPU time, compilers took 50 % and garbage collectors 10 %)",

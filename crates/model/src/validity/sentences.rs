@@ -363,7 +363,7 @@ impl Finding {
     fn fmt_missing(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (figures, why) = match self {
             Self::Unreadable { figures } => (figures, "could not be read"),
-            Self::NotRecorded { figures } => (figures, "not in records of this age"),
+            Self::NotRecorded { figures } => (figures, "not recorded"),
             Self::NotMetered { figures } => (figures, "not metered"),
             _ => return Ok(()),
         };

@@ -1065,21 +1065,6 @@ request = [{ path = "/" }]
 }
 
 #[test]
-fn carousels_are_gone() {
-    let suite = SUITE.replace(
-        "runs = 2",
-        "runs = 2\ncarousel = { connections = 64, warm-up = \"20s\", cycles = 30, slice = \"1s\" }",
-    );
-    assert_snapshot!(suite_complaints(&suite), @r"
-    suite.toml:11:1: unknown key `carousel` in `profile.quick`
-      hint: contenders take turns by themselves: give the profile `ladder` or `[[step]]` tables
-    ");
-    let elsewhere = SUITE.replace("port =", "carousel = 1\nport =");
-    let elsewhere = suite_complaints(&elsewhere);
-    assert!(!elsewhere.contains("take turns"), "{elsewhere}");
-}
-
-#[test]
 fn runs_until_a_difference_are_bounded_and_can_find_it() {
     let check = |runs: &str| {
         let suite = SUITE.replace("runs = 2", &format!("runs = {runs}"));

@@ -1,4 +1,4 @@
-//! Files of runs: every format is read for ever, torn and newer files are distinguished.
+//! Files of runs: they are read as they were written; torn and newer files are distinguished.
 
 use bakeoff_model::capacity::{SearchEnd, TrialOutcome};
 use bakeoff_model::check::CheckOutcome;
@@ -8,36 +8,30 @@ use bakeoff_model::plan::RunKind;
 use bakeoff_model::record::{self, Moment, Others, Outcome, Record, Unloaded};
 use bakeoff_model::validity::FairnessVerdict;
 
-/// A run as bakeoff wrote it in format 1. Later formats get separate fixtures.
-const FORMAT_1: &str = include_str!("fixtures/run-format-1.jsonl");
+/// A run with checks, a slice and everything that is read of it.
+const RUN: &str = include_str!("fixtures/run.jsonl");
 
-/// The same run in format 2: typed reasons, times of each core, TCP counters.
-const FORMAT_2: &str = include_str!("fixtures/run-format-2.jsonl");
-
-/// A cold start in format 1.
-const START_FORMAT_1: &str = include_str!("fixtures/start-format-1.jsonl");
-
-/// A run in a carousel of before 2026-11-25, in which all contenders but one were frozen.
-const CAROUSEL_FORMAT_2: &str = include_str!("fixtures/carousel-format-2.jsonl");
+/// A cold start.
+const START: &str = include_str!("fixtures/start.jsonl");
 
 /// A run whose contender took turns with others.
-const TURNS_FORMAT_2: &str = include_str!("fixtures/turns-format-2.jsonl");
+const TURNS: &str = include_str!("fixtures/turns.jsonl");
 
 /// A step of two load generators.
-const FLEET: &str = include_str!("fixtures/fleet-format-2.jsonl").trim_ascii();
+const FLEET: &str = include_str!("fixtures/fleet.jsonl").trim_ascii();
 
 /// The metrics of a contender in a step, and why there are none in another one.
-const METRICS: &str = include_str!("fixtures/metrics-format-2.jsonl").trim_ascii();
+const METRICS: &str = include_str!("fixtures/metrics.jsonl").trim_ascii();
 
 /// A run that searched for a capacity; its slices are left out.
-const CAPACITY_FORMAT_2: &str = include_str!("fixtures/capacity-format-2.jsonl");
+const CAPACITY: &str = include_str!("fixtures/capacity.jsonl");
 
 /// A slice of users that opened their connections as they arrived.
-const USERS: &str = include_str!("fixtures/users-format-2.jsonl").trim_ascii();
+const USERS: &str = include_str!("fixtures/users.jsonl").trim_ascii();
 
 #[test]
 fn metrics_of_contenders_are_read() {
-    let mut lines: Vec<&str> = FORMAT_2.lines().collect();
+    let mut lines: Vec<&str> = RUN.lines().collect();
     let last = lines.len() - 1;
     lines.splice(last..last, METRICS.lines());
     let run = record::read_run(&lines.join("\n")).unwrap();
@@ -57,12 +51,12 @@ fn metrics_of_contenders_are_read() {
     let written: String = written.map(|one| record::write_line(&one)).collect();
     assert_eq!(written.trim_end(), METRICS);
     // Before there was this, nothing was read.
-    assert!(record::read_run(FORMAT_2).unwrap().metrics.is_empty());
+    assert!(record::read_run(RUN).unwrap().metrics.is_empty());
 }
 
 #[test]
 fn users_who_failed_to_connect_are_read() {
-    let mut lines: Vec<&str> = FORMAT_2.lines().collect();
+    let mut lines: Vec<&str> = RUN.lines().collect();
     lines.insert(lines.len() - 1, USERS);
     let run = record::read_run(&lines.join("\n")).unwrap();
     let [first, users] = run.intervals.as_slice() else {
@@ -89,32 +83,25 @@ fn users_who_failed_to_connect_are_read() {
 }
 
 #[test]
-fn a_carousel_is_read() {
-    let run = record::read_run(CAROUSEL_FORMAT_2).unwrap();
-    assert!(
-        !run.begin.run.in_turns,
-        "its contenders were frozen in turn"
-    );
-    let turn = run.intervals[0].turn.unwrap();
-    assert_eq!((turn.cycle, turn.position), (7, 2));
-    // It was warmed up until it was warm, and it is a second process.
+fn a_second_process_that_was_warmed_up_is_read() {
+    let run = record::read_run(TURNS).unwrap();
+    assert!(run.begin.run.process_label().ends_with(" (twin)"));
     let at_least = run.begin.run.steps[0].at_least;
     assert_eq!(at_least.map(|time| time.as_secs()), Some(10));
-    assert_eq!(run.intervals[0].warmth.unwrap().slices, 12);
-    assert!(run.begin.run.process_label().ends_with(" (twin)"));
-    let whole = record::read_run(FORMAT_2).unwrap();
-    assert_eq!(whole.intervals[0].turn, None);
+    let warmth = run.intervals[0].warmth.unwrap();
+    assert_eq!((warmth.slices, warmth.rise_least), (12, -0.003));
+    let whole = record::read_run(RUN).unwrap();
     assert_eq!(whole.intervals[0].warmth, None);
     assert!(!whole.begin.run.twin);
 }
 
 #[test]
 fn turns_are_read() {
-    let run = record::read_run(TURNS_FORMAT_2).unwrap();
+    let run = record::read_run(TURNS).unwrap();
     assert!(run.begin.run.in_turns);
     assert_eq!(run.begin.run.group, Some(2));
     let slice = &run.intervals[0];
-    assert_eq!((slice.turn, slice.load.side), (None, 2));
+    assert_eq!(slice.load.side, 2);
     let expected = TurnCount {
         block: 175,
         start_us: 7_000_120,
@@ -141,7 +128,7 @@ fn turns_are_read() {
         wall_ns: 2_012_000_000,
     };
     assert_eq!(run.intervals[1].unloaded, Some(unloaded));
-    let whole = record::read_run(FORMAT_2).unwrap();
+    let whole = record::read_run(RUN).unwrap();
     assert_eq!(whole.begin.run.group, None);
     assert!(!whole.begin.run.in_turns, "runs without the key are whole");
     let slice = &whole.intervals[0];
@@ -154,13 +141,13 @@ fn turns_are_read() {
 
 #[test]
 fn what_each_load_generator_did_is_read() {
-    let mut lines: Vec<&str> = FORMAT_2.lines().collect();
+    let mut lines: Vec<&str> = RUN.lines().collect();
     lines.insert(lines.len() - 1, FLEET);
     let run = record::read_run(&lines.join("\n")).unwrap();
     let [fleet] = run.fleets.as_slice() else {
         panic!("one step: {:?}", run.fleets);
     };
-    assert_eq!((fleet.step, fleet.cycle), (1, None));
+    assert_eq!(fleet.step, 1);
     assert_eq!(fleet.receipt.start_skew_ns, Some(1_400_000));
     let [first, second] = fleet.receipt.parts.as_slice() else {
         panic!("two parts: {:?}", fleet.receipt.parts);
@@ -173,12 +160,12 @@ fn what_each_load_generator_did_is_read() {
     assert_eq!(second.lost.as_deref(), Some("silent for 12 s"));
     let record = Record::Fleet(fleet.clone());
     assert_eq!(record::write_line(&record).trim_end(), FLEET);
-    assert!(record::read_run(FORMAT_2).unwrap().fleets.is_empty());
+    assert!(record::read_run(RUN).unwrap().fleets.is_empty());
 }
 
 #[test]
 fn a_search_for_a_capacity_is_read() {
-    let run = record::read_run(CAPACITY_FORMAT_2).unwrap();
+    let run = record::read_run(CAPACITY).unwrap();
     assert_eq!(run.begin.run.kind, RunKind::Capacity);
     let asked = run.begin.run.capacity.unwrap();
     assert_eq!((asked.slos.len(), asked.trial.as_secs()), (1, 5));
@@ -188,13 +175,13 @@ fn a_search_for_a_capacity_is_read() {
     let found = &run.capacities[0];
     assert_eq!((found.ended, found.trials), (SearchEnd::Narrow, 11));
     assert_eq!(found.capacity.unwrap().rate_per_s, 8050.0);
-    let other = record::read_run(FORMAT_2).unwrap();
+    let other = record::read_run(RUN).unwrap();
     assert_eq!((other.trials, other.capacities), (Vec::new(), Vec::new()));
 }
 
 #[test]
 fn what_cores_lose_to_each_other_is_read() {
-    let host = record::read_run(CAPACITY_FORMAT_2).unwrap().begin.host;
+    let host = record::read_run(CAPACITY).unwrap().begin.host;
     let expect = CoreSharing {
         contender: 0,
         generator: vec![1],
@@ -202,28 +189,30 @@ fn what_cores_lose_to_each_other_is_read() {
         quartiles: [-0.004, 0.031],
     };
     assert_eq!(host.core_sharing, Some(expect));
-    let other = record::read_run(FORMAT_2).unwrap();
+    let other = record::read_run(RUN).unwrap();
     assert_eq!(other.begin.host.core_sharing, None);
 }
 
 #[test]
-fn a_cold_start_of_format_1_is_read() {
-    let run = record::read_run(START_FORMAT_1).unwrap();
+fn a_cold_start_is_read() {
+    let run = record::read_run(START).unwrap();
     assert_eq!(run.begin.run.kind, RunKind::Startup);
     assert_eq!(run.startup.unwrap().image_bytes, Some(60 << 20));
     assert_eq!(
-        record::read_run(FORMAT_1).unwrap().begin.run.kind,
+        record::read_run(RUN).unwrap().begin.run.kind,
         RunKind::Load,
         "runs without a kind are loads"
     );
 }
 
 #[test]
-fn format_1_is_read() {
-    let run = record::read_run(FORMAT_1).unwrap();
+fn a_run_is_read() {
+    let run = record::read_run(RUN).unwrap();
     assert_eq!(run.begin.run.id, "city-get.http4k-3_undertow.WORKERS=8.r2");
     assert_eq!(run.begin.run.case_label(), "http4k-3/undertow[WORKERS=8]");
+    assert_eq!(run.begin.run.work.backend_requests_min, Some(1.0));
     assert_eq!(run.startup.unwrap().startup_ns, 812_000_000);
+    assert_eq!(run.probes[0].cpu_ns, 1_200_000_000);
     assert_eq!(run.checks.len(), 2);
     assert_eq!(
         run.checks[1].outcome,
@@ -231,80 +220,54 @@ fn format_1_is_read() {
             assertion: "status: expected 400, found 200".to_owned()
         }
     );
-    assert_eq!(run.idle[0].moment, Moment::BeforeLoad);
+    assert_eq!(run.idle[0].moment, Moment::Checked);
+    assert_eq!(run.end.unwrap().outcome, Outcome::Completed);
+}
+
+#[test]
+fn a_slice_is_read() {
+    let run = record::read_run(RUN).unwrap();
     let interval = &run.intervals[0];
     assert_eq!(interval.load.requests, 3);
     assert_eq!(interval.load.errors[&ErrorClass::Reset].count, 1);
     assert_eq!(interval.load.service_time.count(), 3);
-    assert_eq!(interval.validity.name(), "generator-bound");
-    assert_eq!(
-        interval.validity.evidence(),
-        "the loader used 97 % of its core"
-    );
-    assert_eq!(run.end.unwrap().outcome, Outcome::Completed);
-}
-
-/// A line of format 1 as format 2 writes it: durations of the planned run in nanoseconds, and the
-/// load generator under its own name.
-fn in_format_2(line: &str) -> String {
-    let line = regex::Regex::new(r#""(duration|expected)":\{"secs":(\d+),"nanos":0\}"#)
-        .unwrap()
-        .replace_all(line, r#""${1}_ns":${2}000000000"#)
-        .replace("\"loader", "\"generator")
-        .replace("\"control\":true", "\"twin\":true");
-    assert!(!line.contains("secs"), "{line}");
-    line
-}
-
-#[test]
-fn format_2_is_read() {
-    let run = record::read_run(FORMAT_2).unwrap();
-    let interval = &run.intervals[0];
     assert_eq!(
         interval.host.as_ref().unwrap().cores[0].stolen_ns,
         30_000_000
     );
-    let tcp = interval.contender_after.as_ref().unwrap().tcp.unwrap();
-    assert_eq!(tcp.listen_drops, 1);
-    assert_eq!(run.begin.run.work.backend_requests_min, Some(1.0));
-    assert_eq!(run.probes[0].cpu_ns, 1_200_000_000);
-    assert_eq!(
-        interval.contender_after.as_ref().unwrap().log_lines,
-        Some(44)
-    );
+    let after = interval.contender_after.as_ref().unwrap();
+    assert_eq!(after.tcp.unwrap().listen_drops, 1);
+    assert_eq!(after.log_lines, Some(44));
     assert_eq!(interval.validity.verdict(), FairnessVerdict::Invalid);
     assert!(interval.validity.reasons().len() > 3);
 }
 
 #[test]
 fn lines_are_written_as_they_were_read() {
-    // How many cycles a carousel had is not read: its slices say which they belong to.
-    let carousel = CAROUSEL_FORMAT_2.replacen("\"carousel\":{\"cycles\":30},", "", 1);
-    assert_ne!(carousel, CAROUSEL_FORMAT_2);
-    let rest = [FORMAT_1, FORMAT_2, START_FORMAT_1, TURNS_FORMAT_2];
-    let all = rest.concat() + &carousel;
+    let without = "\"versions\":{\"bakeoff\":\"0.1.0\"}}}";
+    let named = without.replace("}}}", "}},\"not_recorded\":[\"core-times\"]}");
+    assert!(START.contains(without));
+    let all = [RUN, TURNS, &START.replace(without, &named)].concat();
     for line in all.split_inclusive('\n') {
         let record: Record = serde_json::from_str(line).unwrap();
-        let written = record::write_line(&record);
-        assert_eq!(written, in_format_2(line));
-        assert_eq!(serde_json::from_str::<Record>(&written).unwrap(), record);
+        assert_eq!(record::write_line(&record), line);
     }
 }
 
 #[test]
 fn a_killed_run_keeps_what_was_whole() {
-    let lines: Vec<&str> = FORMAT_1.split_inclusive('\n').collect();
-    let whole = record::read_run(FORMAT_1).unwrap();
-    for cut in lines[0].len()..FORMAT_1.len() {
-        if !FORMAT_1.is_char_boundary(cut) {
+    let lines: Vec<&str> = RUN.split_inclusive('\n').collect();
+    let whole = record::read_run(RUN).unwrap();
+    for cut in lines[0].len()..RUN.len() {
+        if !RUN.is_char_boundary(cut) {
             continue;
         }
-        let run = record::read_run(&FORMAT_1[..cut]).unwrap();
+        let run = record::read_run(&RUN[..cut]).unwrap();
         assert_eq!(run.begin, whole.begin);
-        let whole_lines = FORMAT_1[..cut].matches('\n').count();
+        let whole_lines = RUN[..cut].matches('\n').count();
         assert_eq!(
             run.end.is_some(),
-            whole_lines >= lines.len() || cut + 1 == FORMAT_1.len()
+            whole_lines >= lines.len() || cut + 1 == RUN.len()
         );
     }
     let torn = record::read_run(&lines[0][..50]).unwrap_err();
@@ -316,7 +279,7 @@ fn a_killed_run_keeps_what_was_whole() {
 
 #[test]
 fn what_is_no_run_is_refused_with_the_line() {
-    let lines: Vec<&str> = FORMAT_1.split_inclusive('\n').collect();
+    let lines: Vec<&str> = RUN.split_inclusive('\n').collect();
     let (begin, end) = (lines[0], lines[lines.len() - 1]);
     let refusal = |lines: &[&str]| record::read_run(&lines.concat()).unwrap_err();
     assert_eq!(
@@ -349,11 +312,11 @@ fn a_newer_format_is_refused_whatever_it_holds() {
 
 #[test]
 fn requests_without_a_complete_response_are_read_by_name() {
-    let old = record::read_run(FORMAT_2).unwrap();
+    let old = record::read_run(RUN).unwrap();
     assert!(old.intervals[0].load.unanswered.is_empty());
     let key = "\"sent_bytes\"";
-    assert!(FORMAT_2.contains(key));
-    let text = FORMAT_2.replacen(key, &format!("\"unanswered\":{{\"register\":3}},{key}"), 1);
+    assert!(RUN.contains(key));
+    let text = RUN.replacen(key, &format!("\"unanswered\":{{\"register\":3}},{key}"), 1);
     let new = record::read_run(&text).unwrap();
     assert_eq!(new.intervals[0].load.unanswered["register"], 3);
 }

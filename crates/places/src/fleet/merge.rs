@@ -363,8 +363,7 @@ impl Merge {
         for member in self.members.iter().filter(|one| one.lives()) {
             connections.established += member.connections.established;
             connections.on_arrival |= member.connections.on_arrival;
-            let places = member.connections.in_flight_max.unwrap_or(0);
-            *connections.in_flight_max.get_or_insert(0) += places;
+            connections.in_flight_max += member.connections.in_flight_max;
         }
         // Times are the kernel's where all take them from it: the end of the name says so.
         let mut reactors: Vec<String> = self.reactors.iter().cloned().collect();

@@ -23,9 +23,7 @@ pub(super) fn add(sum: &mut LoadInterval, other: LoadInterval) {
     sum.connections.asked += other.connections.asked;
     sum.connections.established += other.connections.established;
     sum.connections.reconnects += other.connections.reconnects;
-    if let Some(places) = other.connections.in_flight_max {
-        *sum.connections.in_flight_max.get_or_insert(0) += places;
-    }
+    sum.connections.in_flight_max += other.connections.in_flight_max;
     sum.sent_bytes += other.sent_bytes;
     sum.received_bytes += other.received_bytes;
     add_some(&mut sum.turnaround_ns, other.turnaround_ns);

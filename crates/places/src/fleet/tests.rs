@@ -133,7 +133,7 @@ fn ready(step: usize, connections: u32) -> Act {
         connections: Connections {
             asked: connections,
             established: connections,
-            in_flight_max: Some(connections),
+            in_flight_max: connections,
             reconnects: 0,
             on_arrival: false,
         },
@@ -182,7 +182,7 @@ fn slice(step: usize, slice: u32, start_ns: u64, random: &mut Random) -> LoadInt
         connections: Connections {
             asked: 4,
             established: 4,
-            in_flight_max: Some(4),
+            in_flight_max: 4,
             reconnects: 1,
             on_arrival: false,
         },
@@ -324,7 +324,7 @@ async fn the_merge_has_what_one_load_generator_would_have_counted() {
         assert_eq!(merged.offered, Some(630));
         assert_eq!(merged.connections.established, 12);
         assert_eq!(merged.connections.reconnects, 3);
-        assert_eq!(merged.connections.in_flight_max, Some(12));
+        assert_eq!(merged.connections.in_flight_max, 12);
         assert_eq!((merged.sent_bytes, merged.received_bytes), (30, 300));
         assert_eq!(
             (merged.turnaround_ns, merged.connecting_ns),

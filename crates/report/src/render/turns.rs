@@ -150,13 +150,9 @@ fn lost(sets: &Sets) -> String {
     if played == kept {
         return "none is lost".to_owned();
     }
-    let otherwise = match sets.are_carousels {
-        true => "its contender's cores were not its own",
-        false => "a turn had no successful request",
-    };
     format!(
         "{} of {played} lost for all contenders, because a slice was invalid or could not be \
-         judged, or {otherwise}",
+         judged, or a turn had no successful request",
         played - kept
     )
 }

@@ -45,7 +45,7 @@ fn interval(step: usize, slice: u32, warm_up: bool, load: &Value) -> IntervalRec
     let mut whole = json!({
         "step": step, "slice": slice, "start_ns": start_ns, "end_ns": start_ns + SECOND,
         "errors": {}, "censored": Histogram::new(), "sent_bytes": 1, "received_bytes": 1,
-        "connections": {"asked": 8, "established": 8, "reconnects": 0},
+        "connections": {"asked": 8, "established": 8, "in_flight_max": 8, "reconnects": 0},
         "generator_cpu": {"user_ns": 1000, "system_ns": 1000}, "generator_threads": 1,
     });
     let fields = load.as_object().unwrap().clone();

@@ -12,13 +12,13 @@ use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::{Connections, CpuTime, ErrorClass, ErrorCount, LoadInterval, Pace};
 use bakeoff_model::plan::{PlannedRun, RunKind, Work};
 use bakeoff_model::record::{
-    Begin, CheckRecord, Cores, EndRecord, Host, IdleRecord, IntervalRecord, Moment, Outcome,
-    Results, RunRecords, Startup,
+    Begin, CheckRecord, Cores, EndRecord, FORMAT, Host, IdleRecord, IntervalRecord, Moment,
+    Outcome, Results, RunRecords, Startup,
 };
 use bakeoff_model::resource::{Memory, ResourceSample, Throttling};
 use bakeoff_model::suite::{Limits, ReplaySettings, Step};
 use bakeoff_model::transport::Transport;
-use bakeoff_model::validity::{FairnessVerdict, Validity};
+use bakeoff_model::validity::{FairnessVerdict, RequiredReading, Validity};
 
 const SECOND: u64 = 1_000_000_000;
 const MIB: u64 = 1 << 20;
@@ -249,7 +249,7 @@ fn begin(benchmark: &str, one: &Contender, repetition: u32, order: usize) -> Beg
         .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
         .collect();
     Begin {
-        format: 1,
+        format: FORMAT,
         run: PlannedRun {
             id: format!("{benchmark}.{}.{parameters:?}.r{repetition}", one.name),
             order,
@@ -310,6 +310,12 @@ fn begin(benchmark: &str, one: &Contender, repetition: u32, order: usize) -> Beg
             versions: BTreeMap::from([("bakeoff".to_owned(), "0.1.0".to_owned())]),
             ..Host::default()
         },
+        not_recorded: vec![
+            RequiredReading::CoreTimes,
+            RequiredReading::TcpCounters,
+            RequiredReading::Turnaround,
+            RequiredReading::Connecting,
+        ],
     }
 }
 
@@ -452,7 +458,6 @@ fn intervals(
                 contender_after: Some(after),
                 backend_before: Some(sample(one, at_ns, cpu_ns / 3, 1.0)),
                 backend_after: Some(sample(one, at_ns + SECOND, cpu_ns / 3 + used_ns / 4, 1.0)),
-                steal_ns: Some(0),
                 validity: if step.connections >= 32 {
                     one.validity.clone()
                 } else {
@@ -503,7 +508,7 @@ pub(crate) fn load(
         connections: Connections {
             asked: connections,
             established: connections,
-            in_flight_max: Some(connections),
+            in_flight_max: connections,
             reconnects: 0,
             on_arrival: false,
         },

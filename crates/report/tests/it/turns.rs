@@ -10,7 +10,7 @@ use bakeoff_model::conditions::RuntimeKind;
 use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::{CpuTime, Pace, TurnCount};
-use bakeoff_model::record::{IntervalRecord, Others, Outcome, Results, RunRecords, Turn};
+use bakeoff_model::record::{IntervalRecord, Others, Outcome, Results, RunRecords};
 use bakeoff_model::suite::Step;
 use bakeoff_model::validity::{self, Finding, Validity};
 use bakeoff_report::{html, markdown, terminal_table};
@@ -31,8 +31,6 @@ pub(crate) enum Way {
     Whole,
     /// In turns, one in each slice.
     Turns,
-    /// In turns of before 2026-11-25, which a slice stands for.
-    Carousel,
 }
 
 /// Results with a run for each of `played`: the contender, the repetition and its slices.
@@ -63,11 +61,7 @@ fn run(
     slices: &[Slice],
     way: Way,
 ) -> RunRecords {
-    let steps = match way {
-        Way::Whole | Way::Turns => vec![step(64, 20, true), step(64, 20, false)],
-        // Before each slice a part was discarded.
-        Way::Carousel => vec![step(64, 20, true), step(64, 1, true), step(64, 1, false)],
-    };
+    let steps = vec![step(64, 20, true), step(64, 20, false)];
     let last = steps.len() - 1;
     let one = contender(name, 5000.0, 100.0);
     let mut records = run_of_steps("locations", &one, repetition, order, steps);
@@ -83,15 +77,8 @@ fn run(
     for (block, slice) in (0..).zip(slices) {
         let mut made = measured[0].clone();
         play(&one, &mut made, block, *slice);
-        match way {
-            Way::Whole => {}
-            Way::Turns => take_turn(&mut made, block, *slice),
-            Way::Carousel => {
-                made.turn = Some(Turn {
-                    cycle: block,
-                    position: 0,
-                });
-            }
+        if way == Way::Turns {
+            take_turn(&mut made, block, *slice);
         }
         records.intervals.push(made);
     }
@@ -232,7 +219,7 @@ fn on_the_host(repetitions: u32, way: Way) -> Results {
             let turn = |block: u32| (place + first[block as usize]) % 3;
             let second = |block: u32| match way {
                 Way::Whole => (repetition * 3 + place) * BLOCKS + block,
-                Way::Turns | Way::Carousel => (repetition * BLOCKS + block) * 3 + turn(block),
+                Way::Turns => (repetition * BLOCKS + block) * 3 + turn(block),
             };
             let slices = (0..BLOCKS).map(|block| slice(own, second(block), &mut random));
             played.push((name, repetition + 1, slices.collect()));
@@ -313,7 +300,7 @@ fn numbers(list: &Value) -> Vec<u64> {
 }
 
 /// The two contenders of the fixture, one slice invalid as it says.
-fn of_fixture(fixture: &Value, way: Way) -> Results {
+fn of_fixture(fixture: &Value) -> Results {
     let mut played = Vec::new();
     for (place, name) in FIXED.into_iter().enumerate() {
         let requests = fixture["requests"][place].as_array().unwrap();
@@ -323,7 +310,7 @@ fn of_fixture(fixture: &Value, way: Way) -> Results {
             played.push((name, repetition, slices.collect()));
         }
     }
-    let mut results = results(&played, way);
+    let mut results = results(&played, Way::Turns);
     let lost = numbers(&fixture["lost"]);
     let set = usize::try_from(lost[0]).unwrap();
     let block = u32::try_from(lost[1]).unwrap();
@@ -350,18 +337,8 @@ fn check_comparison(found: &Comparison, expected: &Value) {
 
 #[test]
 fn figures_are_those_of_scipy_and_a_block_is_lost_for_all() {
-    check_figures(Way::Turns);
-}
-
-#[test]
-fn a_carousel_of_before_has_the_same_figures() {
-    check_figures(Way::Carousel);
-}
-
-#[track_caller]
-fn check_figures(way: Way) {
     let fixture = fixture();
-    let results = of_fixture(&fixture, way);
+    let results = of_fixture(&fixture);
     let found = summary(&results);
     let [one, other] = FIXED;
     let throughput = &fixture["throughput"];
@@ -406,7 +383,7 @@ fn made_valid(mut run: RunRecords) -> RunRecords {
 
 #[test]
 fn what_was_lost_and_where_the_spread_is_from_is_said() {
-    let results = of_fixture(&fixture(), Way::Turns);
+    let results = of_fixture(&fixture());
     let analysis = analyse(&results);
     let page = html(&analysis);
     // Left in the target folder to be looked at.
@@ -426,7 +403,7 @@ fn what_was_lost_and_where_the_spread_is_from_is_said() {
 
 #[test]
 fn contenders_reached_by_url_have_one_process_in_all_sets() {
-    let mut results = of_fixture(&fixture(), Way::Turns);
+    let mut results = of_fixture(&fixture());
     for run in &mut results.runs {
         run.begin.runtime = RuntimeKind::External;
     }
@@ -489,14 +466,10 @@ fn sittings_that_differ_are_said_and_are_the_observations() {
 }
 
 #[test]
-fn work_of_others_voided_blocks_in_carousels_only() {
-    let not_its_own = "or its contender's cores were not its own";
-    for (way, is_said) in [(Way::Turns, false), (Way::Carousel, true)] {
-        let text = markdown(&analyse(&of_fixture(&fixture(), way)));
-        assert_eq!(text.contains(not_its_own), is_said, "{text}");
-        let without_success = "or a turn had no successful request";
-        assert_eq!(text.contains(without_success), !is_said, "{text}");
-    }
+fn why_blocks_do_not_count_is_said() {
+    let text = markdown(&analyse(&of_fixture(&fixture())));
+    let lost = "because a slice was invalid or could not be judged, or a turn had no successful";
+    assert!(text.contains(lost), "{text}");
 }
 
 #[test]

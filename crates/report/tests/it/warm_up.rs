@@ -34,7 +34,7 @@ fn run(name: &'static str, repetition: u32, rise: f64, [cold, warm]: [f64; 2]) -
         slice.warmth = (!slice.warm_up).then_some(Warmth {
             rise,
             rise_most: rise + 0.01,
-            rise_least: Some(rise - 0.01),
+            rise_least: rise - 0.01,
             jit_share: Some(warm),
             slices: 12,
             in_turns: false,

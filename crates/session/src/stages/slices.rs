@@ -30,11 +30,7 @@ pub(super) fn record_fleet(
     if planned.warm_up {
         return Ok(());
     }
-    let record = Record::Fleet(FleetRecord {
-        step,
-        cycle: None,
-        receipt,
-    });
+    let record = Record::Fleet(FleetRecord { step, receipt });
     Ok(event::record(observer, case.run_id(), record)?)
 }
 
@@ -53,7 +49,6 @@ pub(super) fn interval_record(
     IntervalRecord {
         connections: planned.connections,
         warm_up: planned.warm_up,
-        turn: None,
         warmth: None,
         others: None,
         unloaded: None,
@@ -63,7 +58,6 @@ pub(super) fn interval_record(
         contender_after: Some(after.contender.resources.clone()),
         backend_before: before.backend.clone(),
         backend_after: after.backend.clone(),
-        steal_ns: None,
         host: host.and_then(|(after, before)| after.since(before)),
         validity: Validity::fair(),
     }

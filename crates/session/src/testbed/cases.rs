@@ -144,6 +144,7 @@ impl Testbed {
             cores: self.options.cores.clone(),
             nodes: self.platform.nodes(),
             host: self.host_with(ready),
+            not_recorded: Vec::new(),
         }
     }
 

@@ -88,7 +88,7 @@ impl Story {
                 turn.requests = requests;
             }
             // Each connection has one request all the time.
-            load.requests = u64::from(load.connections.places());
+            load.requests = u64::from(load.connections.in_flight_max);
             load.service_time = Histogram::new();
             for _ in 0..load.requests {
                 load.service_time.record(load.length_ns());

@@ -279,7 +279,7 @@ impl LoadGenerator for FakeGenerator {
             let connections = Connections {
                 asked,
                 established: asked,
-                in_flight_max: Some(asked),
+                in_flight_max: asked,
                 reconnects: 0,
                 on_arrival: false,
             };
@@ -556,6 +556,7 @@ pub(crate) fn case(pending: &PendingRun) -> Case {
         cores: Cores::default(),
         nodes: None,
         host: Host::default(),
+        not_recorded: Vec::new(),
     };
     let start = StartSpec {
         label: pending.run.contender.clone(),

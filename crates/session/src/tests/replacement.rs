@@ -24,7 +24,7 @@ fn disturbed(mut results: Results, repetitions: &[u32]) -> Results {
             slice.validity = Validity::fair();
             // One request is not a load: each connection always has one in flight.
             let load = &mut slice.load;
-            load.requests = u64::from(load.connections.places());
+            load.requests = u64::from(load.connections.in_flight_max);
             load.service_time = Histogram::new();
             for _ in 0..load.requests {
                 load.service_time.record(load.length_ns());

@@ -155,7 +155,7 @@ fn memory_and_the_whole_life() {
 
 /// The run of a fixture of the model, with this verdict on all of its slices.
 fn recorded(verdict: FairnessVerdict) -> Results {
-    let text = include_str!("../../../model/tests/it/fixtures/run-format-2.jsonl");
+    let text = include_str!("../../../model/tests/it/fixtures/run.jsonl");
     let mut run = record::read_run(text).unwrap();
     for slice in &mut run.intervals {
         slice.validity = match verdict {

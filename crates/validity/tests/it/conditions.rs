@@ -8,6 +8,7 @@ use bakeoff_model::resource::{ThreadGroup, Throttling};
 use bakeoff_model::validity::FairnessVerdict::{
     BackendBound, Degraded, Fair, GeneratorBound, HostBound, Invalid, Unknown,
 };
+use bakeoff_model::validity::RequiredReading;
 use bakeoff_model::warmth::Warmth;
 use bakeoff_validity::Reading;
 
@@ -80,7 +81,7 @@ fn idle_connections_and_one_early_close() {
 fn connections_that_are_not_open() {
     let mut world = World::good(1024);
     world.load.connections.established = 145;
-    world.load.connections.in_flight_max = Some(145);
+    world.load.connections.in_flight_max = 145;
     world.load.connections.reconnects = world.load.requests;
     world.check(Invalid, "145 of 1024 connections were open");
     // Users that open theirs as they arrive are not all there at a time.
@@ -269,7 +270,7 @@ fn cores_that_are_full_with_anybody() {
     shared.check(HostBound, "contender, load generator and backend share");
     // Without readings of the cores the parts are added up.
     shared.host = None;
-    shared.setting.recorded = false;
+    shared.setting.not_recorded = vec![RequiredReading::CoreTimes];
     shared.backend = Some(used(0.85));
     shared.check(HostBound, "1.90 of the 2 cores");
 }
@@ -476,16 +477,23 @@ fn what_nobody_meant_to_read_is_said() {
         diagnostics[0].starts_with("not metered: the contender's CPU time"),
         "{diagnostics:?}"
     );
-    // Records of format 1 could not have these; they are judged by what they have.
-    let mut old = World::good(8);
-    old.setting.recorded = false;
-    (old.host, old.tcp, old.load.turnaround_ns) = (None, None, None);
-    old.check(Fair, "fair");
-    let diagnostics: Vec<String> = old.judge().diagnostics().collect();
+    // Records that go without these are judged by what they have.
+    let mut without = World::good(8);
+    without.setting.not_recorded = vec![
+        RequiredReading::CoreTimes,
+        RequiredReading::TcpCounters,
+        RequiredReading::Turnaround,
+    ];
+    (without.host, without.tcp, without.load.turnaround_ns) = (None, None, None);
+    without.check(Fair, "fair");
+    let diagnostics: Vec<String> = without.judge().diagnostics().collect();
     assert_eq!(
         diagnostics,
-        ["not in records of this age: times of each core, TCP counters, turnaround"]
+        ["not recorded: times of each core, TCP counters, turnaround"]
     );
+    // What they should have and do not is not known.
+    without.setting.not_recorded.pop();
+    without.check(Unknown, "could not be read: turnaround");
 }
 
 #[test]
@@ -494,7 +502,7 @@ fn a_contender_that_is_not_warm() {
     let mut warmth = Warmth {
         rise: 0.023,
         rise_most: 0.035,
-        rise_least: None,
+        rise_least: 0.001,
         jit_share: None,
         slices: 40,
         in_turns: false,
@@ -512,15 +520,12 @@ fn a_contender_that_is_not_warm() {
         Degraded,
         "not warm: it got faster by 2.3 % than the others in the last 40 turns of the warm-up",
     );
-    warmth.rise_least = Some(0.001);
-    world.setting.warmth = Some(warmth);
-    world.check(Degraded, "not warm: it still got faster by 2.3 %");
     // Noise may be all that it is.
-    warmth.rise_least = Some(-0.001);
+    warmth.rise_least = -0.001;
     world.setting.warmth = Some(warmth);
     assert!(world.judge().is_fair());
     assert_eq!(world.judge().diagnostics().count(), 1);
-    warmth.rise_least = Some(0.001);
+    warmth.rise_least = 0.001;
     warmth.rise = 0.002;
     world.setting.warmth = Some(warmth);
     let validity = world.judge();

@@ -8,11 +8,11 @@ use crate::world::{MS, SECOND, World, times};
 #[test]
 fn all_that_can_be_in_flight_counts() {
     let mut pipelined = World::good(8);
-    pipelined.load.connections.in_flight_max = Some(16);
+    pipelined.load.connections.in_flight_max = 16;
     pipelined.check(Invalid, "Little's law accounts for 8.0 of 16");
     pipelined.load.connections.established = 2;
     pipelined.load.connections.asked = 2;
-    pipelined.load.connections.in_flight_max = Some(8);
+    pipelined.load.connections.in_flight_max = 8;
     pipelined.check(Fair, "fair");
 }
 
@@ -41,7 +41,7 @@ fn connecting_is_part_of_the_cycle() {
     world.serve(8, 5000, MS);
     world.load.connections.reconnects = 5000;
     world.load.connections.established = 5;
-    world.load.connections.in_flight_max = Some(5);
+    world.load.connections.in_flight_max = 5;
     world.load.connecting_ns = Some(5000 * MS * 6 / 10);
     world.load.turnaround_ns = None;
     world.check(Fair, "fair");
@@ -50,7 +50,7 @@ fn connecting_is_part_of_the_cycle() {
     world.load.connecting_ns = Some(0);
     world.check(Invalid, "Little's law accounts for 5.0 of 8");
     world.load.connections.established = 8;
-    world.load.connections.in_flight_max = Some(8);
+    world.load.connections.in_flight_max = 8;
     world.check(Invalid, "Little's law accounts for 5.0 of 8");
 }
 

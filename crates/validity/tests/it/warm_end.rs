@@ -10,7 +10,7 @@ use bakeoff_validity::count_warm_ends;
 
 use crate::world::{SECOND, World};
 
-const FORMAT_2: &str = include_str!("../../../model/tests/it/fixtures/run-format-2.jsonl");
+const RUN: &str = include_str!("../../../model/tests/it/fixtures/run.jsonl");
 
 /// A set. The warm-up has `warm_up` slices of two blocks, each counted from 0; two
 /// slices of the measured step follow, whose blocks are counted on.
@@ -43,7 +43,7 @@ fn slice(set: &Set, step: usize, number: u32) -> IntervalRecord {
     let warmth = Warmth {
         rise: set.rise,
         rise_most: set.rise + 0.01,
-        rise_least: Some(set.rise - 0.01),
+        rise_least: set.rise - 0.01,
         jit_share: None,
         slices: 4,
         in_turns: set.in_turns,
@@ -58,7 +58,7 @@ fn slice(set: &Set, step: usize, number: u32) -> IntervalRecord {
 }
 
 fn run(set: &Set) -> RunRecords {
-    let mut run = read_run(FORMAT_2).unwrap();
+    let mut run = read_run(RUN).unwrap();
     let step = |connections, at_least: Option<Duration>| Step {
         connections,
         duration: Duration::from_secs(10),

@@ -52,7 +52,7 @@ impl World {
                 work: Work::default(),
                 warm_up: false,
                 warmth: None,
-                recorded: true,
+                not_recorded: Vec::new(),
             },
             load: load(connections),
             contender: Some(used(0.95)),
@@ -149,7 +149,7 @@ fn load(connections: u32) -> LoadInterval {
         connections: Connections {
             asked: connections,
             established: connections,
-            in_flight_max: Some(connections),
+            in_flight_max: connections,
             reconnects: 0,
             on_arrival: false,
         },

@@ -66,7 +66,7 @@ fn slice(nth: u32, pace: Pace, requests: u64) -> IntervalRecord {
         connections: Connections {
             asked: 64,
             established: 64,
-            in_flight_max: Some(64),
+            in_flight_max: 64,
             reconnects: 0,
             on_arrival: false,
         },
