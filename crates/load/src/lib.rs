@@ -26,7 +26,6 @@ mod null_server;
 mod payload;
 mod prepare;
 mod protocol;
-mod random;
 mod schedule;
 mod shard;
 mod shared;

@@ -16,7 +16,7 @@ use crate::error::LoadError;
 use crate::protocol::http2::encoder::Field;
 use crate::protocol::http2::request::{self as http2, Fields};
 use crate::protocol::response::Capture;
-use crate::random::Random;
+use bakeoff_base::random::Random;
 
 /// The cookies and variables of a user.
 #[derive(Debug, Default)]

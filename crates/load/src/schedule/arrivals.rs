@@ -3,8 +3,8 @@
 
 use bakeoff_model::load::{LoadPart, Pace, StepSpec};
 
-use crate::random::Random;
 use crate::shard::Shard;
+use bakeoff_base::random::Random;
 
 /// The open-load arrivals of a step, for one part of the load. At a stated rate they are every n-th
 /// of the whole schedule, so that the parts interleave like one load generator; each part has its

@@ -9,7 +9,7 @@ use bakeoff_model::load::{ErrorClass, LoadSpec, Protocol, TimeUnit};
 use crate::clock::{now_ns, wall_ns};
 use crate::prepare::request::Prepared;
 use crate::protocol::response::{Capture, Response};
-use crate::random::Random;
+use bakeoff_base::random::Random;
 
 /// Whether a response is right, or why not.
 pub(super) type ResponseCheck = Result<(), (ErrorClass, String)>;

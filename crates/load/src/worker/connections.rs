@@ -16,10 +16,10 @@ use crate::protocol::any::{AnyProtocol, slots};
 use crate::protocol::event::ProtocolEvent;
 use crate::protocol::http1::head::HeadCache;
 use crate::protocol::interface::Protocol as _;
-use crate::random::Random;
 use crate::transport::reactor::{Event, Reactor};
 use crate::transport::socket::{broken_class, connect_class};
 use crate::transport::tls::TlsSettings;
+use bakeoff_base::random::Random;
 
 /// A slot for a sequence of requests in flight, one at a time. A connection has a slot for each
 /// request that it may have in flight.

@@ -10,7 +10,7 @@ use bakeoff_model::scenario::{AfterFailure, Connect, Pause, Scenario};
 use super::simulation::{
     MILLISECOND, OPEN_NS, SECOND, books, load_spec, simulate, simulate_connecting,
 };
-use crate::random::Random;
+use bakeoff_base::random::Random;
 
 /// Percentiles that must be true.
 const SHARES: [f64; 6] = [0.5, 0.75, 0.9, 0.95, 0.99, 0.999];

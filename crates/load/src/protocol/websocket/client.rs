@@ -12,7 +12,7 @@ use crate::protocol::event::ProtocolEvent;
 use crate::protocol::interface::Protocol;
 use crate::protocol::request::OutgoingRequest;
 use crate::protocol::response::{Capture, Response};
-use crate::random::Random;
+use bakeoff_base::random::Random;
 
 /// Bytes of a message that are kept to search for a timestamp.
 const PREFIX_MAX: usize = 64;
