@@ -8,12 +8,12 @@ use std::time::Duration;
 use anyhow::Context as _;
 use bakeoff_base::problem::Problem;
 use bakeoff_import::{Operation, curl};
+use bakeoff_model::bound;
 use bakeoff_model::conditions;
 use bakeoff_model::duration_ns;
 use bakeoff_model::load::{ReactorChoice, TimeUnit};
 use bakeoff_model::parse;
 use bakeoff_model::service_url::ServiceUrl;
-use bakeoff_model::slo;
 use clap::ValueEnum;
 
 /// Where contenders run.
@@ -238,7 +238,7 @@ impl FromStr for Share {
     type Err = Problem;
 
     fn from_str(text: &str) -> Result<Self, Problem> {
-        match slo::share(text) {
+        match bound::share(text) {
             Some(share) if (0.002..=0.5).contains(&share) => Ok(Self(share)),
             _ => Err("must be from 0.2% to 50%".into()),
         }

@@ -7,8 +7,9 @@ use std::str::FromStr;
 use bakeoff_base::problem::Problem;
 use serde::{Deserialize, Serialize};
 
-use crate::parse::duration;
+use crate::bound::{self, BoundText, Sign};
 use crate::text_enum::text_enum;
+use crate::units::duration;
 
 /// The ending of names of contenders that are built from the baseline. No name in a suite's files
 /// has an `@`.
@@ -112,35 +113,30 @@ impl FromStr for Condition {
 
     fn from_str(text: &str) -> Result<Self, Problem> {
         let examples = "write slower>5%, cpu>5%, memory>10%, p50>10%, p99>20% or errors>0.1%";
-        let (name, rest) = text
-            .split_once('>')
-            .ok_or_else(|| format!("not a condition: {examples}"))?;
+        let Some(BoundText { name, limit, .. }) =
+            BoundText::split(text).filter(|bound| bound.sign == Sign::Above)
+        else {
+            return Err(format!("not a condition: {examples}").into());
+        };
         let figure: ConditionMetric = name
-            .trim()
             .parse()
-            .map_err(|_| format!("nothing is called {:?}: {examples}", name.trim()))?;
-        let number = rest.trim();
-        let Some(number) = number.strip_suffix('%') else {
-            return Err(match duration(number) {
+            .map_err(|_| format!("nothing is called {name:?}: {examples}"))?;
+        let Some(percent) = limit.strip_suffix('%') else {
+            return Err(match duration(limit) {
                 Ok(_) => format!(
-                    "{number} is a bound by itself, which only `bakeoff load --fail-if` takes; a \
+                    "{limit} is a bound by itself, which only `bakeoff load --fail-if` takes; a \
                      head is compared with its base: {name}>20% for 20 % more"
                 )
                 .into(),
-                Err(_) => format!("not in percent: write {name}>{number}%").into(),
+                Err(_) => format!("not in percent: write {name}>{limit}%").into(),
             });
         };
-        match number.trim().parse() {
-            Ok(percent) if f64::is_finite(percent) && percent >= 0.0 => {
-                let part_of_all =
-                    matches!(figure, ConditionMetric::Errors | ConditionMetric::Slower);
-                if part_of_all && percent >= 100.0 {
-                    return Err("cannot be: no more than all requests can be lost".into());
-                }
-                Ok(Self { figure, percent })
-            }
-            _ => Err(format!("no bound: {examples}").into()),
+        let percent = bound::number(percent).ok_or_else(|| format!("no bound: {examples}"))?;
+        let part_of_all = matches!(figure, ConditionMetric::Errors | ConditionMetric::Slower);
+        if part_of_all && percent >= 100.0 {
+            return Err("cannot be: no more than all requests can be lost".into());
         }
+        Ok(Self { figure, percent })
     }
 }
 

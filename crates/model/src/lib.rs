@@ -6,6 +6,7 @@
 
 pub mod backend;
 pub mod baseline;
+pub mod bound;
 pub mod capacity;
 pub mod check;
 pub mod conditions;

@@ -8,8 +8,8 @@ use bakeoff_base::problem::Problem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::bound::{BoundText, ServedMetric, Sign};
 use crate::histogram::Histogram;
-use crate::units;
 
 /// How to write a service level objective, for hints.
 pub(crate) const HINT: &str =
@@ -25,18 +25,10 @@ pub struct Slo {
 /// One bound, with its words.
 #[derive(Debug, Clone, PartialEq)]
 struct Bound {
-    figure: SloMetric,
+    figure: ServedMetric,
     at_most: f64,
     name: String,
     limit: String,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum SloMetric {
-    /// A quantile of the response time, ns.
-    Quantile(f64),
-    /// Share of failed requests, 0 to 1.
-    Errors,
 }
 
 /// The service in a stretch of load: its times and errors.
@@ -69,15 +61,15 @@ impl Slo {
             found: String::new(),
         };
         for bound in &self.bounds {
-            let value = bound.figure.of(served);
+            let value = measured(bound.figure, served);
             met.all &= value.is_some_and(|value| value <= bound.at_most);
             if !met.found.is_empty() {
                 met.found.push_str(", ");
             }
             let text = match (bound.figure, value) {
                 (_, None) => "unknown".to_owned(),
-                (SloMetric::Quantile(_), Some(ns)) => format!("{:.2} ms", ns / 1e6),
-                (SloMetric::Errors, Some(share)) => percent(share),
+                (ServedMetric::Quantile(_), Some(ns)) => format!("{:.2} ms", ns / 1e6),
+                (ServedMetric::Errors, Some(share)) => percent(share),
             };
             met.found.push_str(&format!("{} {text}", bound.name));
         }
@@ -95,14 +87,12 @@ fn percent(share: f64) -> String {
     }
 }
 
-impl SloMetric {
-    fn of(self, served: &Served) -> Option<f64> {
-        match self {
-            Self::Quantile(share) => served.times.as_ref()?.quantile_ns(share).map(as_f64),
-            Self::Errors => {
-                let ended = served.successes + served.failures;
-                (ended > 0).then(|| as_f64(served.failures) / as_f64(ended))
-            }
+fn measured(figure: ServedMetric, served: &Served) -> Option<f64> {
+    match figure {
+        ServedMetric::Quantile(share) => served.times.as_ref()?.quantile_ns(share).map(as_f64),
+        ServedMetric::Errors => {
+            let ended = served.successes + served.failures;
+            (ended > 0).then(|| as_f64(served.failures) / as_f64(ended))
         }
     }
 }
@@ -154,27 +144,16 @@ impl fmt::Display for Slo {
 
 fn bound(text: &str) -> Result<Bound, Problem> {
     let text = text.trim();
-    let Some((name, limit)) = text.split_once("<=") else {
-        return Err(match text.contains(['<', '>', '=']) {
-            true => format!("{text:?} has another sign than `<=`").into(),
-            false => format!("{text:?} is not a bound: it has no `<=`").into(),
-        });
+    let Some(BoundText { name, sign, limit }) = BoundText::split(text) else {
+        return Err(format!("{text:?} is not a bound: it has no `<=`").into());
     };
-    let (name, limit) = (name.trim(), limit.trim());
-    let figure = match name {
-        "errors" => SloMetric::Errors,
-        "max" => SloMetric::Quantile(1.0),
-        _ => {
-            let share = quantile(name);
-            let why = || format!("{name:?} is neither a percentile, nor `max`, nor `errors`");
-            SloMetric::Quantile(share.ok_or_else(why)?)
-        }
-    };
-    let at_most = match figure {
-        SloMetric::Quantile(_) => units::duration(limit)?.as_secs_f64() * 1e9,
-        SloMetric::Errors => share(limit).ok_or_else(|| format!("{limit:?} is not a share"))?,
-    };
-    if figure == SloMetric::Errors && at_most >= 1.0 {
+    if sign != Sign::AtMost {
+        return Err(format!("{text:?} has another sign than `<=`").into());
+    }
+    let figure = ServedMetric::named(name)
+        .ok_or_else(|| format!("{name:?} is neither a percentile, nor `max`, nor `errors`"))?;
+    let at_most = figure.limit(limit)?;
+    if figure == ServedMetric::Errors && at_most >= 1.0 {
         return Err(format!("{text:?} always holds: 0.1% is one in a thousand").into());
     }
     Ok(Bound {
@@ -183,26 +162,6 @@ fn bound(text: &str) -> Result<Bound, Problem> {
         name: name.to_owned(),
         limit: limit.to_owned(),
     })
-}
-
-/// `p99` and `p99.9` as a share; `None` for what is not a percentile.
-#[must_use]
-pub fn quantile(name: &str) -> Option<f64> {
-    let percent: f64 = name.strip_prefix('p')?.parse().ok()?;
-    // Rounded to what was typed: 99.9 / 100 is a little more than 0.999 otherwise.
-    let share = (percent * 1e7).round() / 1e9;
-    (percent > 0.0 && percent <= 100.0).then_some(share)
-}
-
-/// `0.1%` and `0.001` as a share; `None` for what is not a number, or is below zero.
-#[must_use]
-pub fn share(text: &str) -> Option<f64> {
-    let (number, percent) = match text.strip_suffix('%') {
-        Some(number) => (number, 100.0),
-        None => (text, 1.0),
-    };
-    let number: f64 = number.trim().parse().ok()?;
-    (number.is_finite() && number >= 0.0).then_some(number / percent)
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use super::raw::{BenchmarkTable, KindName};
 use super::source::{KeyPath, Reading};
+use crate::bound;
 use crate::capacity::{Arrivals, Capacity};
 use crate::slo::{self, Slo};
 
@@ -91,7 +92,7 @@ fn within(reading: &mut Reading<'_>, place: &KeyPath, table: &BenchmarkTable) ->
     let Some(text) = &table.within else {
         return Capacity::WITHIN;
     };
-    let share = slo::share(text).filter(|share| (0.002..=0.5).contains(share));
+    let share = bound::share(text).filter(|share| (0.002..=0.5).contains(share));
     if share.is_none() {
         let place = place.key("within");
         let message = format!("`{place}`: {text:?} is not from 0.2% to 50%");

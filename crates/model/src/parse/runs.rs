@@ -7,8 +7,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
 
 use super::source::{KeyPath, Reading};
+use crate::bound;
 use crate::run_count::{DIFFERENCE_MIN, PILOT_RUNS, Runs, RunsUntil};
-use crate::slo;
 use crate::units::DurationText;
 
 /// The value of [`RunsTable::until`] where the session ends as soon as every pair is decided.
@@ -82,7 +82,7 @@ pub(super) fn runs(reading: &mut Reading<'_>, place: &KeyPath, value: &RunsValue
         let within = table.within.map(|within| within.0);
         return Runs::Until(RunsUntil::sure(at_most, within));
     }
-    let difference = slo::share(&table.until).filter(|share| (..=1.0).contains(share));
+    let difference = bound::share(&table.until).filter(|share| (..=1.0).contains(share));
     let place = place.key("until");
     let (message, hint) = match difference {
         Some(share) if share > DIFFERENCE_MIN => {

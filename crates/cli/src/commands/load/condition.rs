@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use bakeoff_base::number::as_f64;
 use bakeoff_base::problem::Problem;
-use bakeoff_model::{parse, slo};
+use bakeoff_model::bound::{self, BoundText, ServedMetric, Sign};
 
 use super::summary::Summary;
 
@@ -20,10 +20,8 @@ pub(crate) struct Condition {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum LoadMetric {
-    /// A quantile of the response time (open load) or service time (closed load), ns.
-    Quantile(f64),
-    /// Share of failed requests, 0 to 1.
-    Errors,
+    /// Of the response time (open load) or service time (closed load), or the failed requests.
+    Served(ServedMetric),
     /// Successful requests per second.
     Rate,
 }
@@ -33,23 +31,22 @@ impl FromStr for Condition {
 
     fn from_str(text: &str) -> Result<Self, Problem> {
         let wrong = || "not a condition: write p99>50ms, errors>0.1% or rate<1000".to_owned();
-        let at = text.find(['<', '>']).ok_or_else(wrong)?;
-        let (name, rest) = (text[..at].trim(), text[at + 1..].trim());
+        let BoundText { name, sign, limit } = BoundText::split(text).ok_or_else(wrong)?;
+        let above = match sign {
+            Sign::Above => true,
+            Sign::Below => false,
+            Sign::AtLeast | Sign::AtMost | Sign::Equal => return Err(wrong().into()),
+        };
         let figure = match name {
-            "errors" => LoadMetric::Errors,
             "rate" => LoadMetric::Rate,
-            "max" => LoadMetric::Quantile(1.0),
-            _ => LoadMetric::Quantile(slo::quantile(name).ok_or_else(wrong)?),
+            _ => LoadMetric::Served(ServedMetric::named(name).ok_or_else(wrong)?),
         };
         let bound = match figure {
-            LoadMetric::Quantile(_) => {
-                parse::duration(rest).map_err(|_| wrong())?.as_secs_f64() * 1e9
-            }
-            LoadMetric::Rate => number(rest).ok_or_else(wrong)?,
-            LoadMetric::Errors => slo::share(rest).ok_or_else(wrong)?,
+            LoadMetric::Rate => bound::number(limit).ok_or_else(wrong)?,
+            LoadMetric::Served(metric) => metric.limit(limit).map_err(|_| wrong())?,
         };
-        if figure == LoadMetric::Errors && bound > 1.0 {
-            let meant = match rest.ends_with('%') {
+        if figure == LoadMetric::Served(ServedMetric::Errors) && bound > 1.0 {
+            let meant = match limit.ends_with('%') {
                 true => "errors>5% is one in twenty".to_owned(),
                 false => format!("write {text}% for percent"),
             };
@@ -58,16 +55,10 @@ impl FromStr for Condition {
         Ok(Self {
             text: text.to_owned(),
             figure,
-            above: &text[at..=at] == ">",
+            above,
             bound,
         })
     }
-}
-
-/// A number that a metric can be compared with.
-fn number(text: &str) -> Option<f64> {
-    let number: f64 = text.trim().parse().ok()?;
-    (number.is_finite() && number >= 0.0).then_some(number)
 }
 
 impl fmt::Display for Condition {
@@ -82,8 +73,10 @@ impl Condition {
     /// it.
     pub(crate) fn holds(&self, summary: &Summary) -> Option<String> {
         let found = match self.figure {
-            LoadMetric::Quantile(share) => summary.times.stated().quantile_ns(share).map(as_f64),
-            LoadMetric::Errors => summary.totals.error_share(),
+            LoadMetric::Served(ServedMetric::Quantile(share)) => {
+                summary.times.stated().quantile_ns(share).map(as_f64)
+            }
+            LoadMetric::Served(ServedMetric::Errors) => summary.totals.error_share(),
             LoadMetric::Rate => Some(summary.totals.requests_per_s()),
         };
         let Some(found) = found else {
@@ -99,8 +92,8 @@ impl Condition {
             found < self.bound
         };
         holds.then(|| match self.figure {
-            LoadMetric::Quantile(_) => format!("{:.3} ms", found / 1e6),
-            LoadMetric::Errors => format!("{:.3} %", found * 100.0),
+            LoadMetric::Served(ServedMetric::Quantile(_)) => format!("{:.3} ms", found / 1e6),
+            LoadMetric::Served(ServedMetric::Errors) => format!("{:.3} %", found * 100.0),
             LoadMetric::Rate => format!("{found:.1} requests/s"),
         })
     }
@@ -108,7 +101,11 @@ impl Condition {
 
 #[cfg(test)]
 mod tests {
-    use super::{Condition, LoadMetric};
+    use super::{Condition, LoadMetric, ServedMetric};
+
+    fn quantile(share: f64) -> LoadMetric {
+        LoadMetric::Served(ServedMetric::Quantile(share))
+    }
 
     #[test]
     fn conditions_are_read() {
@@ -121,13 +118,28 @@ mod tests {
             );
             assert!((condition.bound - bound).abs() < 1e-9 * bound, "{text}");
         };
-        check("p99>50ms", LoadMetric::Quantile(0.99), true, 50e6);
-        check("p99.9 > 1s", LoadMetric::Quantile(0.999), true, 1e9);
-        check("errors>0.1%", LoadMetric::Errors, true, 0.001);
-        check("errors>0.05", LoadMetric::Errors, true, 0.05);
-        check("errors<100%", LoadMetric::Errors, false, 1.0);
+        check("p99>50ms", quantile(0.99), true, 50e6);
+        check("p99.9 > 1s", quantile(0.999), true, 1e9);
+        check(
+            "errors>0.1%",
+            LoadMetric::Served(ServedMetric::Errors),
+            true,
+            0.001,
+        );
+        check(
+            "errors>0.05",
+            LoadMetric::Served(ServedMetric::Errors),
+            true,
+            0.05,
+        );
+        check(
+            "errors<100%",
+            LoadMetric::Served(ServedMetric::Errors),
+            false,
+            1.0,
+        );
         check("rate<1000", LoadMetric::Rate, false, 1000.0);
-        check("p99>0.5ms", LoadMetric::Quantile(0.99), true, 0.5e6);
+        check("p99>0.5ms", quantile(0.99), true, 0.5e6);
     }
 
     #[test]
@@ -136,7 +148,15 @@ mod tests {
             let problem = text.parse::<Condition>().unwrap_err();
             assert!(problem.message().contains(expect), "{text}: {problem}");
         };
-        for wrong in ["", "p99", "p0>1ms", "p99>fast", "speed>1", "rate<many"] {
+        for wrong in [
+            "",
+            "p99",
+            "p0>1ms",
+            "p99>fast",
+            "speed>1",
+            "rate<many",
+            "p99>=1s",
+        ] {
             check(wrong, "not a condition");
         }
         for wrong in ["rate<nan", "rate<inf", "rate<-1", "errors>NaN%", "p99>inf"] {
