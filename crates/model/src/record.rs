@@ -120,7 +120,7 @@ pub struct Begin {
     pub nodes: Option<Nodes>,
     /// The host; in a cluster the contender's node.
     pub host: Host,
-    /// Readings that the records go without, because whoever made them did not take them: their
+    /// Readings that the records go without, because their maker did not take them: their
     /// absence does not make a number unknown. Absent where there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_recorded: Vec<RequiredReading>,

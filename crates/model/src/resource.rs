@@ -32,7 +32,7 @@ pub struct ResourceSample {
     /// Network bytes so far, where the group has a separate network.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<Network>,
-    /// The TCP counters so far of the group's network namespace, where it has one of its own.
+    /// The TCP counters so far of the group's network namespace, where it is separate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tcp: Option<TcpCounters>,
     /// Pressure stall information, where there is any.

@@ -25,7 +25,7 @@ pub struct Slo {
 /// One bound, with its words.
 #[derive(Debug, Clone, PartialEq)]
 struct Bound {
-    figure: ServedMetric,
+    metric: ServedMetric,
     at_most: f64,
     name: String,
     limit: String,
@@ -61,12 +61,12 @@ impl Slo {
             found: String::new(),
         };
         for bound in &self.bounds {
-            let value = measured(bound.figure, served);
+            let value = measured(bound.metric, served);
             met.all &= value.is_some_and(|value| value <= bound.at_most);
             if !met.found.is_empty() {
                 met.found.push_str(", ");
             }
-            let text = match (bound.figure, value) {
+            let text = match (bound.metric, value) {
                 (_, None) => "unknown".to_owned(),
                 (ServedMetric::Quantile(_), Some(ns)) => format!("{:.2} ms", ns / 1e6),
                 (ServedMetric::Errors, Some(share)) => percent(share),
@@ -87,8 +87,8 @@ fn percent(share: f64) -> String {
     }
 }
 
-fn measured(figure: ServedMetric, served: &Served) -> Option<f64> {
-    match figure {
+fn measured(metric: ServedMetric, served: &Served) -> Option<f64> {
+    match metric {
         ServedMetric::Quantile(share) => served.times.as_ref()?.quantile_ns(share).map(as_f64),
         ServedMetric::Errors => {
             let ended = served.successes + served.failures;
@@ -150,14 +150,14 @@ fn bound(text: &str) -> Result<Bound, Problem> {
     if sign != Sign::AtMost {
         return Err(format!("{text:?} has another sign than `<=`").into());
     }
-    let figure = ServedMetric::named(name)
+    let metric = ServedMetric::named(name)
         .ok_or_else(|| format!("{name:?} is neither a percentile, nor `max`, nor `errors`"))?;
-    let at_most = figure.limit(limit)?;
-    if figure == ServedMetric::Errors && at_most >= 1.0 {
+    let at_most = metric.limit(limit)?;
+    if metric == ServedMetric::Errors && at_most >= 1.0 {
         return Err(format!("{text:?} always holds: 0.1% is one in a thousand").into());
     }
     Ok(Bound {
-        figure,
+        metric,
         at_most,
         name: name.to_owned(),
         limit: limit.to_owned(),

@@ -242,6 +242,14 @@ fn start(benchmark: &str, one: &Contender, repetition: u32, order: usize) -> Run
     records
 }
 
+/// Readings that these records go without.
+const NOT_RECORDED: [RequiredReading; 4] = [
+    RequiredReading::CoreTimes,
+    RequiredReading::TcpCounters,
+    RequiredReading::Turnaround,
+    RequiredReading::Connecting,
+];
+
 fn begin(benchmark: &str, one: &Contender, repetition: u32, order: usize) -> Begin {
     let parameters: BTreeMap<String, String> = one
         .parameters
@@ -310,12 +318,7 @@ fn begin(benchmark: &str, one: &Contender, repetition: u32, order: usize) -> Beg
             versions: BTreeMap::from([("bakeoff".to_owned(), "0.1.0".to_owned())]),
             ..Host::default()
         },
-        not_recorded: vec![
-            RequiredReading::CoreTimes,
-            RequiredReading::TcpCounters,
-            RequiredReading::Turnaround,
-            RequiredReading::Connecting,
-        ],
+        not_recorded: NOT_RECORDED.to_vec(),
     }
 }
 
