@@ -84,13 +84,14 @@ fn run(contender: &str, repetition: u32, open: Option<Open>) -> RunRecords {
         "connections": 8, "duration_ns": SECOND, "pace": {"model": "closed"}, "warm_up": false,
     }]);
     let begin = json!({
-        "format": 1, "attempt": 1, "suite": "s", "suite_digest": "", "profile": "p",
+        "format": 2, "attempt": 1, "suite": "s", "suite_digest": "", "profile": "p",
         "runtime": "external", "backend": "none", "at": "2026-11-25T00:00:00Z", "describe": "",
         "language": "", "note": null, "version": null, "artifact_digest": null,
         "enforcement": "cgroup-v2", "traffic_path": "loopback",
         "cores": {"contender": [0], "generator": [1], "backend": []},
         "host": {"kernel": "", "cpu_model": "", "cores": 2, "memory_bytes": 1, "governor": null,
                  "mitigations": {}, "os": "", "nofile": 1, "versions": {}, "generator": null},
+        "not_recorded": ["turnaround"],
         "run": {
             "id": format!("b.{contender}.r{repetition}"), "order": 0, "repetition": repetition,
             "benchmark": "b", "contender": contender, "parameters": {}, "limits": {},

@@ -104,7 +104,7 @@ fn recorded(pace: Pace, requests: [u64; 3], in_turns: bool) -> RunRecords {
     };
     let pace_json = serde_json::to_string(&pace).unwrap();
     let begin = format!(
-        r#"{{"record":"begin","format":1,"run":{{"id":"get.one.r1","order":0,"repetition":1,
+        r#"{{"record":"begin","format":2,"run":{{"id":"get.one.r1","order":0,"repetition":1,
         "benchmark":"get","contender":"one","parameters":{{}},"limits":{{}},"steps":[
         {{"connections":64,"duration_ns":3000000000,"pace":{pace_json},"warm_up":false}}],{turns}
         "lifecycle":false,"expected_ns":3000000000}},"attempt":1,"suite":"made-up",
@@ -113,7 +113,8 @@ fn recorded(pace: Pace, requests: [u64; 3], in_turns: bool) -> RunRecords {
         "artifact_digest":null,"enforcement":"cgroup-v2","traffic_path":"loopback",
         "cores":{{"contender":[0],"generator":[1],"backend":[1]}},"host":{{"kernel":"6","cpu_model":
         "a","cores":2,"memory_bytes":1,"governor":null,"virtualisation":null,"mitigations":{{}},
-        "os":"a","nofile":1024,"versions":{{}}}}}}"#
+        "os":"a","nofile":1024,"versions":{{}}}},
+        "not_recorded":["core-times","tcp-counters","turnaround"]}}"#
     );
     let slices = (0_u32..).zip(requests).map(|(nth, requests)| {
         let mut slice = slice(nth, pace, requests);
