@@ -47,7 +47,7 @@ pub struct BenchmarkVerdict {
 pub struct Ranked {
     /// Contender and parameters.
     pub contender: String,
-    /// One more than how many are significantly faster; absent where none is ranked.
+    /// One more than how many are significantly faster; absent if none is ranked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rank: Option<usize>,
     /// `fair`, `degraded`, `host-bound`, `backend-bound` or `generator-bound`.

@@ -1,6 +1,10 @@
 //! Values on the command line and their meaning: clap reads each of them, so that a wrong one is
 //! refused with its flag before anything starts.
 
+pub(crate) mod condition;
+pub(crate) mod feed;
+pub(crate) mod service;
+
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
@@ -8,12 +12,9 @@ use std::time::Duration;
 use anyhow::Context as _;
 use bakeoff_base::problem::Problem;
 use bakeoff_import::{Operation, curl};
-use bakeoff_model::bound;
-use bakeoff_model::conditions;
-use bakeoff_model::duration_ns;
 use bakeoff_model::load::{ReactorChoice, TimeUnit};
-use bakeoff_model::parse;
 use bakeoff_model::service_url::ServiceUrl;
+use bakeoff_model::{bound, conditions, duration_ns, parse};
 use clap::ValueEnum;
 
 /// Where contenders run.

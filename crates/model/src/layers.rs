@@ -55,7 +55,7 @@ pub struct NamedSamples {
     pub name: String,
     /// Samples.
     pub samples: u64,
-    /// How many of them are in the kernel; absent where none is.
+    /// How many of them are in the kernel; absent if none is.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub kernel: u64,
 }

@@ -422,7 +422,7 @@ pub struct RequestInterval {
     pub failures: u64,
     /// Times of the successful ones: response times where there are any, else service times.
     pub times: Histogram,
-    /// The times of the failed ones, as in `times`; absent where none failed, and where they are
+    /// The times of the failed ones, as in `times`; absent if none failed, and if they are
     /// not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed_times: Option<Histogram>,

@@ -92,7 +92,7 @@ pub struct Begin {
     /// Wall clock, RFC 3339 in UTC.
     pub at: String,
     /// When the sitting started in which it was measured, the same way: one program measures a
-    /// sitting, and `--resume` starts another. Absent where it is not known.
+    /// sitting, and `--resume` starts another. Absent if it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sitting: Option<String>,
     /// One line about the contender, for reports.
@@ -121,7 +121,7 @@ pub struct Begin {
     /// The host; in a cluster the contender's node.
     pub host: Host,
     /// Readings that the records go without, because their maker did not take them: their
-    /// absence does not make a number unknown. Absent where there are none.
+    /// absence does not make a number unknown. Absent if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_recorded: Vec<RequiredReading>,
 }
@@ -260,7 +260,7 @@ pub struct IntervalRecord {
     pub backend_before: Option<ResourceSample>,
     /// The backend at the end.
     pub backend_after: Option<ResourceSample>,
-    /// The times of the host's cores in the slice; absent where they cannot be read.
+    /// The times of the host's cores in the slice; absent if they cannot be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<HostTime>,
     /// Whether the number is fair.

@@ -6,7 +6,7 @@ use bakeoff_model::baseline::Condition;
 use clap::Args;
 
 use super::{AskedArgs, OutputArgs};
-use crate::commands::duel::service::CommandWords;
+use crate::values::service::CommandWords;
 use crate::values::{Range, Time};
 
 /// Examples below the help of `bisect`.

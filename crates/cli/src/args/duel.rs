@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::{AskedArgs, ClusterArgs, HostArgs, OutputArgs};
-use crate::commands::duel::service::Side;
 use crate::values::Time;
+use crate::values::service::Side;
 
 /// Examples below the help of `duel`.
 const DUEL_HELP: &str = "\

@@ -7,8 +7,8 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 
 use super::ImportedArgs;
-use crate::commands::duel::service::Side;
 use crate::values::RequestPath;
+use crate::values::service::Side;
 
 /// Examples below the help of `init`.
 const HELP: &str = "\

@@ -7,8 +7,8 @@ use bakeoff_model::slo::Slo;
 use clap::Args;
 use clap::builder::ArgPredicate;
 
-use crate::commands::load::condition::Condition;
-use crate::commands::load::feed::FeedArg;
+use crate::values::condition::Condition;
+use crate::values::feed::FeedArg;
 use crate::values::{Body, Header, Rate, Reactor, Share, Time, Unit};
 
 #[derive(Debug, Args)]

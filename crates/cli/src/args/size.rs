@@ -6,7 +6,7 @@ use bakeoff_model::slo::Slo;
 use clap::Args;
 
 use super::{AskedArgs, OutputArgs};
-use crate::commands::duel::service::Side;
+use crate::values::service::Side;
 use crate::values::{Positive, Time};
 
 /// Examples below the help of `size`.

@@ -91,7 +91,7 @@ pub struct ErrorCount {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub messages: BTreeMap<String, u64>,
     /// How long they took: response times where successful requests have any, else from the send or
-    /// connect. Absent where they are not known.
+    /// connect. Absent if they are not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times: Option<Histogram>,
 }

@@ -251,9 +251,8 @@ const NOT_RECORDED: [RequiredReading; 4] = [
 ];
 
 fn begin(benchmark: &str, one: &Contender, repetition: u32, order: usize) -> Begin {
-    let parameters: BTreeMap<String, String> = one
-        .parameters
-        .iter()
+    let parameters = one.parameters.iter();
+    let parameters: BTreeMap<String, String> = parameters
         .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
         .collect();
     Begin {

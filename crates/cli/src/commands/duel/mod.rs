@@ -1,8 +1,6 @@
 //! `bakeoff duel`: services of the user's own against each other. Writes a suite for them and makes
 //! a session of it, as `bakeoff run` would.
 
-pub(crate) mod service;
-
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -18,12 +16,12 @@ use bakeoff_workflows::duel::{
 };
 use bakeoff_workflows::entry::run as run_session;
 
-use self::service::Side;
 use super::run::status;
 use super::service_load;
 use super::signals::interrupted;
 use crate::args::{DuelArgs, ImagesIn};
 use crate::output::text::{columns, wrapped};
+use crate::values::service::Side;
 use crate::{exit, output};
 
 /// Runs the command.

@@ -3,8 +3,6 @@
 #[cfg(test)]
 mod agreement;
 pub(crate) mod capacity;
-pub(crate) mod condition;
-pub(crate) mod feed;
 mod fleet;
 mod page;
 pub(crate) mod spec;
@@ -19,12 +17,12 @@ use bakeoff_load::{Go, Stop};
 use bakeoff_model::load::{LoadEvent, LoadSpec};
 use bakeoff_model::resource::TcpCounters;
 use bakeoff_places::meter::own_tcp;
-use condition::Condition;
 use summary::Summary;
 
 use super::signals::interrupted;
 use crate::args::LoadArgs;
 use crate::exit;
+use crate::values::condition::Condition;
 
 /// Runs the command.
 pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<u8> {
@@ -174,7 +172,7 @@ impl Printer<'_> {
 fn judge(conditions: &[Condition], summary: &Summary) -> anyhow::Result<u8> {
     let mut status = exit::DONE;
     for condition in conditions {
-        if let Some(found) = condition.holds(summary) {
+        if let Some(found) = condition.holds(&summary.totals, &summary.times) {
             writeln!(std::io::stderr(), "failed: {condition}: {found}")?;
             status = exit::CONDITION;
         }

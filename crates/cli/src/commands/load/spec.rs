@@ -7,10 +7,10 @@ use bakeoff_model::grpc;
 use bakeoff_model::load::{LoadSpec, Pace, Protocol, RequestSpec, StepSpec, Target, WebSocket};
 use bakeoff_model::tls::Tls;
 
-use super::{feed, url};
+use super::url;
 use crate::args::LoadArgs;
 use crate::commands::proto;
-use crate::values::{Header, Rate, Time};
+use crate::values::{Header, Rate, Time, feed};
 
 /// Slices of a step started by hand: fine enough for a live view.
 const SLICE: Duration = Duration::from_secs(1);

@@ -6,8 +6,7 @@ use std::str::FromStr;
 use bakeoff_base::number::as_f64;
 use bakeoff_base::problem::Problem;
 use bakeoff_model::bound::{self, BoundText, ServedMetric, Sign};
-
-use super::summary::Summary;
+use bakeoff_model::totals::{Times, Totals};
 
 /// One condition on a finished load.
 #[derive(Debug, Clone, PartialEq)]
@@ -71,16 +70,16 @@ impl Condition {
     /// Returns the measured value, when the condition holds. A metric that could not be measured,
     /// because no request succeeded, makes a bound on it hold: the service certainly did not keep
     /// it.
-    pub(crate) fn holds(&self, summary: &Summary) -> Option<String> {
+    pub(crate) fn holds(&self, totals: &Totals, times: &Times) -> Option<String> {
         let found = match self.figure {
             LoadMetric::Served(ServedMetric::Quantile(share)) => {
-                summary.times.stated().quantile_ns(share).map(as_f64)
+                times.stated().quantile_ns(share).map(as_f64)
             }
-            LoadMetric::Served(ServedMetric::Errors) => summary.totals.error_share(),
-            LoadMetric::Rate => Some(summary.totals.requests_per_s()),
+            LoadMetric::Served(ServedMetric::Errors) => totals.error_share(),
+            LoadMetric::Rate => Some(totals.requests_per_s()),
         };
         let Some(found) = found else {
-            return Some(if summary.totals.ended() > 0 {
+            return Some(if totals.ended() > 0 {
                 "no request succeeded".to_owned()
             } else {
                 "no request came to an end".to_owned()
