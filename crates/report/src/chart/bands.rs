@@ -1,5 +1,6 @@
 //! Runs of one contender as one line, their median, with a band from the lowest to the highest run.
-//! `assets/bands.js` does the same for the page, whose data are the runs.
+
+use std::collections::BTreeSet;
 
 use crate::chart::{Chart, Point, Series, Shape};
 use bakeoff_analysis::profile::Middle;
@@ -17,8 +18,37 @@ pub(crate) struct Band {
     pub(crate) points: Vec<Point>,
 }
 
+impl Band {
+    /// Whether this is a run of a line.
+    pub(crate) fn is_of(&self, line: &Self) -> bool {
+        self.name == line.name && self.published == line.published
+    }
+}
+
 /// The lines of a chart: one for each contender where its runs have common places.
 pub(crate) fn of(chart: &Chart) -> Vec<Band> {
+    groups(chart)
+        .iter()
+        .filter_map(|group| band(group))
+        .collect()
+}
+
+/// Whether lines of a chart are those of several runs.
+pub(crate) fn is_merged(chart: &Chart) -> bool {
+    groups(chart).iter().any(|group| group.len() > 1)
+}
+
+/// Each run as a line; none where the lines are not those of several runs.
+pub(crate) fn runs(chart: &Chart) -> Vec<Band> {
+    if !is_merged(chart) {
+        return Vec::new();
+    }
+    let runs = chart.series.iter();
+    runs.filter_map(|run| band(&[run])).collect()
+}
+
+/// The series of each line.
+fn groups(chart: &Chart) -> Vec<Vec<&Series>> {
     let alone = chart.shape != Shape::Lines || APART.contains(&chart.id);
     let mut groups: Vec<Vec<&Series>> = Vec::new();
     for series in &chart.series {
@@ -31,7 +61,7 @@ pub(crate) fn of(chart: &Chart) -> Vec<Band> {
             None => groups.push(vec![series]),
         }
     }
-    groups.iter().filter_map(|group| band(group)).collect()
+    groups
 }
 
 fn is_same(one: &Series, other: &Series) -> bool {
@@ -66,6 +96,12 @@ fn merged(group: &[&Series], place: usize) -> Point {
     let mut point = Point::new(x, y.map(|y| y.middle));
     point.interval = y.map(|y| (y.low, y.high));
     point.fair = there.iter().all(|point| point.fair);
+    let labels: BTreeSet<&str> = there
+        .iter()
+        .filter_map(|one| one.label.as_deref())
+        .collect();
+    let labels: Vec<&str> = labels.into_iter().collect();
+    point.label = Some(labels.join(", ")).filter(|label| !label.is_empty());
     point
 }
 

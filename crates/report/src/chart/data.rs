@@ -18,6 +18,15 @@ pub(crate) struct Chart {
     pub(crate) series: Vec<Series>,
 }
 
+impl Chart {
+    /// Whether the values of all series at one place of the horizontal axis say something
+    /// together, as those at one step do.
+    pub(crate) fn has_common_places(&self) -> bool {
+        const APART: [&str; 3] = ["throughput-latency", "cumulative", "startup-share"];
+        self.shape == Shape::Lines && !APART.contains(&self.id)
+    }
+}
+
 /// How the points of a series are joined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {

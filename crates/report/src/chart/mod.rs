@@ -1,12 +1,10 @@
-//! The charts of a benchmark, in reading order. [`option`] makes the chart library's options of
-//! them.
+//! The charts of a benchmark, in reading order. [`svg`] draws them.
 
 pub(crate) mod bands;
 mod capacity;
 pub(crate) mod curves;
 mod data;
 mod inside;
-pub(crate) mod option;
 pub(crate) mod overhead;
 pub(crate) mod published;
 pub(crate) mod scaling;

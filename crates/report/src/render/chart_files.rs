@@ -1,12 +1,8 @@
 //! Every chart of a report as a separate drawing.
 
-use super::html::panels::{self, Panel};
+use super::html::panels::{self, BEST, Panel};
 use crate::chart::{Chart, Shape, svg};
 use bakeoff_analysis::Analysis;
-
-/// More contenders than this are not read in one drawing of lines: the best of them are drawn.
-const MANY: usize = 12;
-const BEST: usize = 8;
 
 /// A chart with the name of its file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,7 +49,7 @@ fn name(panel: &str, id: &str) -> String {
 /// Lines of too many contenders are unreadable, rows are not.
 fn drawn(panel: &Panel<'_>, chart: &Chart, title: &str) -> String {
     let under = format!("{}: {}; {title}", panel.name, panel.conditions);
-    let best = best(panel);
+    let best = panel.best();
     if chart.shape != Shape::Lines || best.is_empty() {
         return svg::document(chart, &under);
     }
@@ -65,14 +61,4 @@ fn drawn(panel: &Panel<'_>, chart: &Chart, title: &str) -> String {
         ..chart.clone()
     };
     svg::document(&chart, &under)
-}
-
-/// The cases with the highest peaks where there are too many; empty where there are not.
-fn best(panel: &Panel<'_>) -> Vec<usize> {
-    let peaks = panel.charts.iter().find(|chart| chart.id == "peaks");
-    let Some(peaks) = peaks.filter(|peaks| peaks.series.len() > MANY) else {
-        return Vec::new();
-    };
-    let highest = peaks.series.iter().rev().take(BEST);
-    highest.map(|series| series.case).collect()
 }

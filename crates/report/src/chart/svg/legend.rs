@@ -1,8 +1,9 @@
-//! The legend: the name of each line, in as many rows as it needs.
+//! The legend of a file: the name of each line, in as many rows as it needs.
 
 use maud::{Markup, html};
 
-use super::{LETTER, WIDTH, cut, marks};
+use super::layout::{Size, cut};
+use super::marks;
 use crate::chart::bands::Band;
 use bakeoff_analysis::number::count;
 
@@ -20,15 +21,15 @@ pub(super) struct Legend<'l> {
 
 impl<'l> Legend<'l> {
     /// One entry for each name, from `top` on.
-    pub(super) fn new(lines: &'l [Band], top: f64) -> Self {
+    pub(super) fn new(lines: &'l [Band], top: f64, size: Size) -> Self {
         let mut entries: Vec<(&Band, f64, f64)> = Vec::new();
         let (mut x, mut y) = (16.0, top);
         for line in lines {
             if entries.iter().any(|(other, ..)| other.name == line.name) {
                 continue;
             }
-            let width = SAMPLE + LETTER * count(cut(&line.name).chars().count()) + GAP;
-            if x > 16.0 && x + width > WIDTH {
+            let width = SAMPLE + size.letter * count(cut(&line.name).chars().count()) + GAP;
+            if x > 16.0 && x + width > size.width {
                 (x, y) = (16.0, y + ROW);
             }
             entries.push((line, x, y));
@@ -40,10 +41,7 @@ impl<'l> Legend<'l> {
     pub(super) fn drawn(&self) -> Markup {
         html! {
             @for (line, x, y) in &self.entries {
-                @let middle = y - 4.0;
-                line x1=(x) x2=(x + 26.0) y1=(middle) y2=(middle) stroke-width="1.8"
-                    stroke=(marks::colour(line.case)) stroke-dasharray=(marks::dash(line)) {}
-                (marks::mark(line.case, (x + 13.0, middle), false))
+                (marks::sample(line.case, line.published, (*x, y - 4.0)))
                 text x=(x + SAMPLE) y=(y) { (cut(&line.name)) }
             }
         }

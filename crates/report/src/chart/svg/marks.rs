@@ -2,43 +2,54 @@
 
 use maud::{Markup, html};
 
+use super::layout::Rows;
 use super::scale::Placed;
 use crate::chart::Point;
 use crate::chart::bands::Band;
 use bakeoff_analysis::number::count;
 
-/// Distinguishable with any colour vision on white (after Okabe and Ito), as on the page.
-const COLOURS: [&str; 8] = [
-    "#0072b2", "#c04f00", "#00795a", "#a3317f", "#6b5b00", "#3d3d3d", "#1b8fd6", "#8a4ae0",
-];
+/// The number of colours in `chart.css`.
+const COLOURS: usize = 8;
 /// Beyond the number of colours, dashes distinguish the rounds.
 const DASHES: [&str; 3] = ["", "5 3", "2 2"];
 /// A line of more points than this has marks only where a number is not fair.
 const MARKS_MAX: usize = 40;
 
-pub(super) fn colour(case: usize) -> &'static str {
-    COLOURS[case % COLOURS.len()]
+/// The class that gives a case its colour.
+pub(super) fn colour(case: usize) -> String {
+    format!("c{}", case % COLOURS)
 }
 
 /// How a line is dashed; what others published is dashed widely.
-pub(super) fn dash(line: &Band) -> &'static str {
-    match line.published {
+fn dash(case: usize, published: bool) -> Option<&'static str> {
+    let dash = match published {
         true => "6 5",
-        false => DASHES[line.case / COLOURS.len() % DASHES.len()],
+        false => DASHES[case / COLOURS % DASHES.len()],
+    };
+    Some(dash).filter(|dash| !dash.is_empty())
+}
+
+/// A piece of a line with its mark, as in a legend.
+pub(super) fn sample(case: usize, published: bool, (x, y): (f64, f64)) -> Markup {
+    html! {
+        g class=(colour(case)) {
+            path.line d=(format!("M{x} {y}h26")) stroke-dasharray=[dash(case, published)] {}
+            path.mark d=(mark(case, published, (x + 13.0, y))) {}
+        }
     }
 }
 
-/// A mark of a case that differs from others without colour.
-pub(super) fn mark(case: usize, (x, y): (f64, f64), hollow: bool) -> Markup {
-    let colour = colour(case);
-    let fill = if hollow { "#ffffff" } else { colour };
-    let path = match case % 4 {
-        0 => format!("M{} {y}a4 4 0 1 0 8 0a4 4 0 1 0-8 0z", tenth(x - 4.0)),
-        1 => format!("M{} {}h7v7h-7z", tenth(x - 3.5), tenth(y - 3.5)),
-        2 => format!("M{x} {}l4.5 8h-9z", tenth(y - 5.0)),
-        _ => format!("M{x} {}l5 5l-5 5l-5-5z", tenth(y - 5.0)),
-    };
-    html! { path d=(path) fill=(fill) stroke=(colour) stroke-width="1.5" {} }
+/// The outline of a mark that differs from those of other cases without colour. What others
+/// published is a cross, which none of ours is.
+fn mark(case: usize, published: bool, (x, y): (f64, f64)) -> String {
+    let at = |left: f64, up: f64| format!("M{} {}", tenth(x - left), tenth(y - up));
+    match (published, case % 4) {
+        (true, _) => at(1.0, 4.0) + "h2v3h3v2h-3v3h-2v-3h-3v-2h3z",
+        (_, 0) => at(4.0, 0.0) + "a4 4 0 1 0 8 0a4 4 0 1 0-8 0z",
+        (_, 1) => at(3.5, 3.5) + "h7v7h-7z",
+        (_, 2) => at(0.0, 5.0) + "l4.5 8h-9z",
+        _ => at(0.0, 5.0) + "l5 5l-5 5l-5-5z",
+    }
 }
 
 /// A tenth of a pixel is more than can be seen.
@@ -46,37 +57,57 @@ fn tenth(value: f64) -> f64 {
     (value * 10.0).round() / 10.0
 }
 
-fn at(x: &Placed<'_>, y: &Placed<'_>, point: &Point) -> Option<(f64, f64)> {
+fn at(x: &Placed, y: &Placed, point: &Point) -> Option<(f64, f64)> {
     Some((tenth(x.place(point.x)?), tenth(y.place(point.y?)?)))
 }
 
-pub(super) fn lines(lines: &[Band], x: &Placed<'_>, y: &Placed<'_>) -> Markup {
+/// Bands, and lines above them. `runs` are the lines that a band was made of, if it was; the page
+/// shows them instead of it when the reader wants.
+pub(super) fn lines(lines: &[Band], runs: &[Band], (x, y): (&Placed, &Placed)) -> Markup {
     html! {
         @for line in lines {
-            @for piece in pieces(line, x, y) {
-                @if piece.iter().any(|point| point.interval.is_some()) {
-                    polygon points=(around(&piece, x, y)) fill=(colour(line.case))
-                        fill-opacity="0.18" {}
-                }
+            @let d = around(line, x, y);
+            @let is_of_runs = !runs_of(line, runs).is_empty();
+            @if !d.is_empty() {
+                path.band.middle[is_of_runs].(colour(line.case)) data-name=(line.name) d=(d) {}
             }
         }
         @for line in lines {
-            @for piece in pieces(line, x, y) {
-                polyline points=(through(&piece, x, y)) fill="none" stroke=(colour(line.case))
-                    stroke-width="1.8" stroke-dasharray=(dash(line)) {}
-            }
-            @let is_short = line.points.len() <= MARKS_MAX;
-            @for point in line.points.iter().filter(|point| is_short || !point.fair) {
-                @if let Some(place) = at(x, y, point) {
-                    (mark(line.case, place, !point.fair))
-                }
+            @let own = runs_of(line, runs);
+            g class=(colour(line.case)) data-name=(line.name) {
+                g.middle[!own.is_empty()] { (line_with_marks(line, MARKS_MAX, x, y)) }
+                @for run in own { g.run { (line_with_marks(run, 0, x, y)) } }
             }
         }
     }
 }
 
+/// The runs of a line; none where it is one.
+fn runs_of<'r>(line: &Band, runs: &'r [Band]) -> Vec<&'r Band> {
+    let own: Vec<&Band> = runs.iter().filter(|run| run.is_of(line)).collect();
+    if own.len() > 1 { own } else { Vec::new() }
+}
+
+/// A line without its gaps, and a mark at each point if they are few, else where one is not fair.
+fn line_with_marks(line: &Band, marks_max: usize, x: &Placed, y: &Placed) -> Markup {
+    let is_short = line.points.len() <= marks_max;
+    let marks = |fair: bool| -> String {
+        let points = line.points.iter().filter(|point| point.fair == fair);
+        let places = points.filter_map(|point| at(x, y, point));
+        places
+            .map(|place| mark(line.case, line.published, place))
+            .collect()
+    };
+    let (filled, hollow) = (marks(true), marks(false));
+    html! {
+        path.line d=(through(line, x, y)) stroke-dasharray=[dash(line.case, line.published)] {}
+        @if is_short && !filled.is_empty() { path.mark d=(filled) {} }
+        @if !hollow.is_empty() { path.mark.hollow d=(hollow) {} }
+    }
+}
+
 /// A line without its gaps. Others have no gaps, but steps that they did not measure.
-fn pieces<'l>(line: &'l Band, x: &Placed<'_>, y: &Placed<'_>) -> Vec<Vec<&'l Point>> {
+fn pieces<'l>(line: &'l Band, x: &Placed, y: &Placed) -> Vec<Vec<&'l Point>> {
     let is_there = |point: &&Point| at(x, y, point).is_some();
     if line.published {
         return vec![line.points.iter().filter(is_there).collect()];
@@ -86,76 +117,67 @@ fn pieces<'l>(line: &'l Band, x: &Placed<'_>, y: &Placed<'_>) -> Vec<Vec<&'l Poi
     pieces.map(|piece| piece.iter().collect()).collect()
 }
 
-fn through(piece: &[&Point], x: &Placed<'_>, y: &Placed<'_>) -> String {
-    let places = piece.iter().filter_map(|point| at(x, y, point));
-    joined(places)
+fn through(line: &Band, x: &Placed, y: &Placed) -> String {
+    let pieces = pieces(line, x, y).into_iter();
+    let piece = |piece: Vec<&Point>| joined(piece.iter().filter_map(|point| at(x, y, point)));
+    pieces.map(piece).collect()
 }
 
-/// Along the upper ends of a band, and back along the lower ones.
-fn around(piece: &[&Point], x: &Placed<'_>, y: &Placed<'_>) -> String {
-    let end = |point: &Point, is_upper: bool| {
-        let value = match point.interval {
-            Some((low, high)) => {
-                if is_upper {
-                    high
-                } else {
-                    low
-                }
-            }
-            None => point.y?,
-        };
+/// Along the upper ends of each piece of a band, and back along the lower ones; empty if it has
+/// none.
+fn around(line: &Band, x: &Placed, y: &Placed) -> String {
+    let end = |point: &Point, of: fn((f64, f64)) -> f64| {
+        let value = point.interval.map(of).or(point.y)?;
         Some((tenth(x.place(point.x)?), tenth(y.place(value)?)))
     };
-    let upper = piece.iter().filter_map(|point| end(point, true));
-    let lower = piece.iter().rev().filter_map(|point| end(point, false));
-    joined(upper.chain(lower))
+    let pieces = pieces(line, x, y).into_iter();
+    let wide = pieces.filter(|piece| piece.iter().any(|point| point.interval.is_some()));
+    let outlines = wide.map(|piece| {
+        let upper = piece.iter().filter_map(|point| end(point, |ends| ends.1));
+        let lower = piece.iter().rev();
+        let lower = lower.filter_map(|point| end(point, |ends| ends.0));
+        joined(upper.chain(lower)) + "Z"
+    });
+    outlines.collect()
 }
 
 fn joined(places: impl Iterator<Item = (f64, f64)>) -> String {
     let texts: Vec<String> = places.map(|(x, y)| format!("{x},{y}")).collect();
-    texts.join(" ")
+    format!("M{}", texts.join(" "))
 }
 
-pub(super) fn dots(lines: &[Band], x: &Placed<'_>, y: &Placed<'_>) -> Markup {
-    html! {
-        @for line in lines {
-            @for point in &line.points {
-                @if let Some(place) = at(x, y, point) { (mark(line.case, place, !point.fair)) }
-            }
-        }
-    }
-}
-
-/// Points with their intervals; `besides` apart where several stand in one row.
-pub(super) fn estimates(
-    lines: &[Band],
-    x: &Placed<'_>,
-    y: &Placed<'_>,
-    besides: Option<f64>,
-) -> Markup {
+/// Marks in rows with their intervals, apart where several stand in one row. Each names its line
+/// and point, by which the page finds its values.
+pub(super) fn in_rows(lines: &[Band], (x, y): (&Placed, &Placed), rows: &Rows) -> Markup {
     let middle = (count(lines.len()) - 1.0) / 2.0;
-    let down = |place: usize| besides.map_or(0.0, |apart| (count(place) - middle) * apart);
+    let beside = |line: usize| {
+        rows.besides
+            .map_or(0.0, |apart| (count(line) - middle) * apart)
+    };
     html! {
-        @for (place, line) in lines.iter().enumerate() {
-            @for point in &line.points {
+        @for (number, line) in lines.iter().enumerate() {
+            @for (place, point) in line.points.iter().enumerate() {
                 @if let Some((at_x, at_y)) = at(x, y, point) {
-                    @let at_y = tenth(at_y + down(place));
-                    @if let Some((low, high)) = point.interval {
-                        (whisker(line.case, at_y, x.place(low), x.place(high)))
+                    @let at_y = tenth(at_y + rows.down() + beside(number));
+                    g class=(colour(line.case)) data-name=(line.name)
+                        data-row=(point.y.unwrap_or_default()) data-point={ (number) " " (place) } {
+                        @if let Some((low, high)) = point.interval {
+                            (whisker(at_y, x.place(low), x.place(high)))
+                        }
+                        path.mark.hollow[!point.fair]
+                            d=(mark(line.case, line.published, (at_x, at_y))) {}
                     }
-                    (mark(line.case, (at_x, at_y), !point.fair))
                 }
             }
         }
     }
 }
 
-fn whisker(case: usize, y: f64, low: Option<f64>, high: Option<f64>) -> Markup {
+fn whisker(y: f64, low: Option<f64>, high: Option<f64>) -> Markup {
     html! {
         @if let (Some(low), Some(high)) = (low, high) {
             @let (low, high) = (tenth(low), tenth(high));
-            path d=(format!("M{low} {y}H{high}M{low} {}v8M{high} {}v8", y - 4.0, y - 4.0))
-                stroke=(colour(case)) stroke-width="1.8" fill="none" {}
+            path.line d=(format!("M{low} {y}H{high}M{low} {}v8M{high} {}v8", y - 4.0, y - 4.0)) {}
         }
     }
 }

@@ -38,15 +38,19 @@ impl<'c> Placed<'c> {
     /// Where a number is drawn; `None` where it has no place on the axis.
     pub(super) fn place(&self, value: f64) -> Option<f64> {
         let share = match &self.axis.scale {
-            Scale::Linear => (value - self.low) / (self.high - self.low),
+            Scale::Linear | Scale::Categories(_) => (value - self.low) / (self.high - self.low),
             Scale::Log | Scale::Quantile if value <= 0.0 => return None,
             Scale::Log | Scale::Quantile => {
                 (value.log10() - self.low.log10()) / (self.high.log10() - self.low.log10())
             }
-            Scale::Categories(names) => (value + 0.5) / count(names.len().max(1)),
         };
         let place = self.from + share * (self.to - self.from);
         place.is_finite().then_some(place)
+    }
+
+    /// The lowest and the highest value, and where they are drawn.
+    pub(super) fn ends(&self) -> ([f64; 2], [f64; 2]) {
+        ([self.low, self.high], [self.from, self.to])
     }
 
     /// Where ticks are, with their texts.
@@ -110,7 +114,8 @@ fn ends(scale: &Scale, values: impl Iterator<Item = f64>) -> (f64, f64) {
             let low = 10_f64.powf(low.log10().floor());
             (low, 10_f64.powf(high.log10().ceil()).max(low * 10.0))
         }
-        Scale::Categories(names) => (0.0, count(names.len())),
+        // Half of the room of a name is before its place.
+        Scale::Categories(names) => (-0.5, count(names.len().max(1)) - 0.5),
     }
 }
 

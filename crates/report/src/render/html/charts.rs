@@ -2,8 +2,10 @@
 
 use maud::{Markup, html};
 
+use super::panels::{BEST, Panel};
 use super::{anchor, table};
-use crate::chart::Chart;
+use crate::chart::svg::{self, Drawing};
+use crate::chart::{Chart, bands};
 use bakeoff_analysis::metric::Metric;
 use bakeoff_analysis::number::significant;
 use bakeoff_analysis::price;
@@ -12,26 +14,71 @@ use bakeoff_analysis::stated_step::StatedStep;
 use bakeoff_analysis::steady::{CaseWarmUp, WarmUp};
 use bakeoff_analysis::summary::BenchmarkSummary;
 
-/// Room for the charts; the script draws into it when they come into view.
-pub(super) fn section(benchmark: usize, charts: &[Chart]) -> Markup {
+/// The charts of a panel, under a legend by which the script shows and hides.
+pub(super) fn section(index: usize, panel: &Panel<'_>) -> Markup {
     html! {
-        div.legend data-benchmark=(benchmark) role="group" aria-label="Contenders shown" {}
-        div.charts {
-            @for (index, chart) in charts.iter().enumerate() {
-                @let id = anchor::figure(benchmark, chart.id);
-                figure id=(id) {
-                    figcaption {
-                        h4 { (chart.title) " " (to_here(&id)) }
-                        p { (chart.note) }
-                    }
-                    div.chart data-benchmark=(benchmark) data-chart=(index) role="img"
-                        aria-label=(chart.title) {}
-                    details.data data-benchmark=(benchmark) data-chart=(index) {
-                        summary { "Data" }
-                    }
+        div.panel data-panel=(index) {
+            (legend(panel))
+            div.charts {
+                @for (place, chart) in panel.charts.iter().enumerate() {
+                    (figure(&anchor::figure(index, chart.id), place, chart))
                 }
             }
         }
+    }
+}
+
+fn figure(id: &str, place: usize, chart: &Chart) -> Markup {
+    html! {
+        figure id=(id) {
+            figcaption {
+                h4 { (chart.title) " " (to_here(id)) }
+                p { (chart.note) }
+            }
+            div.chart data-chart=(place) tabindex="0" role="img" aria-label=(chart.title) {
+                (Drawing::of_page(chart).inline())
+            }
+            details.data data-chart=(place) { summary { "Data" } }
+        }
+    }
+}
+
+/// A button for each name. Of many contenders only the best are on at first.
+fn legend(panel: &Panel<'_>) -> Markup {
+    let best = panel.best();
+    let is_on = |case: usize| best.is_empty() || best.contains(&case);
+    let has_runs = panel.charts.iter().any(bands::is_merged);
+    html! {
+        div.legend role="group" aria-label="Contenders shown" {
+            @for (case, name) in panel.cases.iter().enumerate() {
+                (switch(name, svg::sample(case, false), is_on(case)))
+            }
+            @for one in &panel.published {
+                (switch(&one.name, svg::sample(one.case, true), true))
+            }
+            @if panel.has_published() {
+                button type="button" data-act="published" { "published" }
+            }
+            @if !best.is_empty() {
+                span.hint {
+                    "At first the " (BEST) " with the highest peaks of " (panel.cases.len())
+                    " are shown."
+                }
+            }
+            @if has_runs {
+                button type="button" data-act="runs" aria-pressed="false" { "all runs" }
+            }
+            @if panel.cases.len() + panel.published.len() > 2 {
+                button type="button" data-act="all" { "all" }
+                button type="button" data-act="none" { "none" }
+            }
+        }
+    }
+}
+
+fn switch(name: &str, sample: Markup, is_on: bool) -> Markup {
+    html! {
+        button type="button" data-name=(name) aria-pressed=(is_on) { (sample) (name) }
     }
 }
 

@@ -5,7 +5,8 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::table::{self, Heading};
 use super::{POLICY, STYLE};
-use crate::chart::{Axis, Chart, Point, Scale, Series, Shape, svg};
+use crate::chart::svg::{self, Drawing};
+use crate::chart::{Axis, Chart, Point, Scale, Series, Shape};
 use bakeoff_analysis::number::{
     change_text, count, counted, enumerated, range, ratio_text, significant,
 };
@@ -39,6 +40,7 @@ pub fn comparison(all: &[Compared], names: [&str; 2], differences: &[String]) ->
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta http-equiv="Content-Security-Policy" content=(POLICY);
                 title { (title) }
+                style { (PreEscaped(svg::STYLE)) }
                 style { (PreEscaped(STYLE)) }
             }
             body {
@@ -57,7 +59,13 @@ pub fn comparison(all: &[Compared], names: [&str; 2], differences: &[String]) ->
                         code { "bakeoff run --baseline" } "."
                     }
                     @if !all.is_empty() {
-                        div.drawing { (PreEscaped(svg::document(&chart(all), &title))) }
+                        @let chart = chart(all);
+                        figure {
+                            figcaption { h4 { (chart.title) } p { (chart.note) } }
+                            div.chart role="img" aria-label=(chart.title) {
+                                (Drawing::of_page(&chart).inline())
+                            }
+                        }
                         (numbers(all))
                     }
                 }

@@ -1,5 +1,5 @@
-//! The report as one HTML page that needs no network: style, script, chart library and data are
-//! inside, and a content policy forbids the page to fetch anything.
+//! The report as one HTML page that needs no network: style, script, charts and data are inside,
+//! and a content policy forbids the page to fetch anything.
 
 mod anchor;
 mod baseline;
@@ -28,6 +28,7 @@ mod validity;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
+use crate::chart::svg;
 use crate::render::section::of_load;
 use bakeoff_analysis::Analysis;
 use bakeoff_analysis::benchmark::last_attempts;
@@ -36,14 +37,13 @@ use panels::{Panel, PanelSection};
 
 const STYLE: &str = include_str!("../../../assets/report.css");
 /// In the order in which they build on each other.
-const SCRIPTS: [&str; 3] = [
-    include_str!("../../../assets/bands.js"),
+const SCRIPTS: [&str; 4] = [
+    include_str!("../../../assets/numbers.js"),
+    include_str!("../../../assets/charts.js"),
     include_str!("../../../assets/report.js"),
     include_str!("../../../assets/tables.js"),
 ];
 const METHOD: &str = include_str!("../../../assets/method.html");
-/// Apache ECharts with its licence in its first lines; see `vendor/echarts/README.md`.
-const LIBRARY: &str = include_str!("../../../vendor/echarts/echarts.min.js");
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
     img-src data:; base-uri 'none'; form-action 'none'";
 
@@ -59,6 +59,8 @@ pub fn html(analysis: &Analysis<'_>) -> String {
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta http-equiv="Content-Security-Policy" content=(POLICY);
                 title { (analysis.title) }
+                // Named, because a chart that is saved takes it along.
+                style id="chart-style" { (PreEscaped(svg::STYLE)) }
                 style { (PreEscaped(STYLE)) }
             }
             body {
@@ -75,11 +77,8 @@ pub fn html(analysis: &Analysis<'_>) -> String {
                     (context_sections(analysis))
                     (PreEscaped(METHOD))
                 }
-                footer {
-                    p { "Made by bakeoff. Charts: Apache ECharts 6.1.0, Apache License 2.0." }
-                }
+                footer { p { "Made by bakeoff." } }
                 script type="application/json" id="data" { (PreEscaped(panels::data(&panels))) }
-                script { (PreEscaped(LIBRARY)) }
                 script { @for one in SCRIPTS { (PreEscaped(one)) } }
             }
         }
@@ -162,21 +161,24 @@ fn chart_sections(analysis: &Analysis<'_>, panels: &[Panel<'_>]) -> Markup {
             p.hint {
                 "A line is the median over runs, the band around it reaches from the lowest to the \
                  highest run; “all runs” draws each. A hollow point is not a fair number, a gap is \
-                 a step that failed. Point at a chart for its values, choose contenders above the \
-                 charts."
+                 a step that failed. Point at a chart for its values, or choose it and use the arrow \
+                 keys; choose contenders above the charts."
                 @if panels.iter().any(Panel::has_published) {
                     " Dashed lines with crosses, named “published”, are what others measured \
                      elsewhere."
                 }
             }
             noscript {
-                p { "The charts need JavaScript; the tables and results.csv do not." }
+                p {
+                    "Without JavaScript charts have no values at the pointer; the tables and \
+                     results.csv have all."
+                }
             }
             @for (index, panel) in panels::at(panels, PanelSection::Benchmark) {
                 section.benchmark {
                     h3 { (panel.name) }
                     p.conditions { (panel.conditions) }
-                    (charts::section(index, &panel.charts))
+                    (charts::section(index, panel))
                     @if let Some(load) = analysis.loads.get(index) {
                         (charts::cost(&load.summary))
                         (charts::warm_up(&load.warm_ups))
@@ -185,7 +187,7 @@ fn chart_sections(analysis: &Analysis<'_>, panels: &[Panel<'_>]) -> Markup {
                         @let panels = panels::at(panels, PanelSection::Scaling(index));
                         @for (scaling, (index, panel)) in load.scalings.iter().zip(panels) {
                             (scaling::tables(scaling))
-                            (charts::section(index, &panel.charts))
+                            (charts::section(index, panel))
                         }
                     }
                 }

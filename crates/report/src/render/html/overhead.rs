@@ -20,7 +20,7 @@ pub(super) fn section(overheads: &[Overhead], panels: &[Panel<'_>]) -> Markup {
                 @for (overhead, (index, panel)) in overheads.iter().zip(panels) {
                     section.benchmark {
                         p.conditions { (overhead.conditions) }
-                        @if !panel.charts.is_empty() { (charts::section(index, &panel.charts)) }
+                        @if !panel.charts.is_empty() { (charts::section(index, panel)) }
                         (tables(overhead))
                         @if !overhead.without.is_empty() {
                             h4 { "No percentage" }

@@ -3,9 +3,15 @@
 use serde_json::{Value, json};
 
 use crate::chart::published::{self, PublishedSeries};
-use crate::chart::{self, Chart, option::chart_json};
+use crate::chart::svg::Drawing;
+use crate::chart::{self, Chart};
 use bakeoff_analysis::Analysis;
 use bakeoff_analysis::benchmark::BenchmarkData;
+
+/// More contenders than this are not read in one chart of lines: the best of them are shown.
+const MANY: usize = 12;
+/// The number of these.
+pub(crate) const BEST: usize = 8;
 
 /// Charts under one legend.
 pub(crate) struct Panel<'r> {
@@ -13,10 +19,10 @@ pub(crate) struct Panel<'r> {
     pub(crate) name: String,
     pub(crate) conditions: String,
     /// The cases that are drawn, each in a separate colour.
-    cases: Vec<String>,
+    pub(super) cases: Vec<String>,
     /// The kind of these.
     of: &'static str,
-    published: Vec<PublishedSeries<'r>>,
+    pub(super) published: Vec<PublishedSeries<'r>>,
     pub(crate) charts: Vec<Chart>,
 }
 
@@ -24,6 +30,16 @@ impl Panel<'_> {
     /// Whether anything is drawn that others published.
     pub(super) fn has_published(&self) -> bool {
         !self.published.is_empty()
+    }
+
+    /// The cases with the highest peaks where there are too many; empty where there are not.
+    pub(crate) fn best(&self) -> Vec<usize> {
+        let peaks = self.charts.iter().find(|chart| chart.id == "peaks");
+        let Some(peaks) = peaks.filter(|peaks| peaks.series.len() > MANY) else {
+            return Vec::new();
+        };
+        let highest = peaks.series.iter().rev().take(BEST);
+        highest.map(|series| series.case).collect()
     }
 }
 
@@ -128,6 +144,7 @@ pub(super) fn at<'p, 'r>(
 /// All charts as JSON that can stand inside a script element: `<` would be able to end it.
 pub(super) fn data(panels: &[Panel<'_>]) -> String {
     let published = |one: &PublishedSeries<'_>| json!({ "name": one.name, "case": one.case });
+    let of_chart = |one: &Chart| Drawing::of_page(one).data();
     let of_panel = |one: &Panel<'_>| -> Value {
         json!({
             "name": one.name,
@@ -135,7 +152,7 @@ pub(super) fn data(panels: &[Panel<'_>]) -> String {
             "cases": one.cases,
             "of": one.of,
             "published": one.published.iter().map(published).collect::<Vec<_>>(),
-            "charts": one.charts.iter().map(chart_json).collect::<Vec<_>>(),
+            "charts": one.charts.iter().map(of_chart).collect::<Vec<_>>(),
         })
     };
     let list: Vec<Value> = panels.iter().map(of_panel).collect();

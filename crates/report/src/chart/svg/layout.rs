@@ -1,0 +1,130 @@
+//! Where the parts of a drawing are: in a file of its own, or on the page, which scales it.
+
+use crate::chart::bands::Band;
+use crate::chart::{Chart, Scale, Shape};
+use bakeoff_analysis::number::count;
+
+/// How far apart marks of one row are.
+const BESIDES: f64 = 11.0;
+/// Height of a row of dots or estimates, and of a name above it.
+const ROW: f64 = 28.0;
+const NAME: f64 = 18.0;
+/// More of the width than this share is not given to the names of rows; these then stand above.
+const NAMES_MAX: f64 = 0.3;
+/// More letters than this of a name are cut.
+const LETTERS_MAX: usize = 38;
+
+/// The size of a drawing, in units that are pixels at 100 %.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Size {
+    pub(super) width: f64,
+    /// Height of the plot of lines.
+    plot: f64,
+    /// Room for a letter of an axis; an estimate, because fonts differ.
+    pub(super) letter: f64,
+    /// What is above the plot: a title, or the name of the vertical axis at most.
+    head: f64,
+}
+
+/// A file, with a title and a legend.
+pub(crate) const FILE: Size = Size {
+    width: 880.0,
+    plot: 340.0,
+    letter: 6.9,
+    head: 84.0,
+};
+
+/// A figure of the page. Its letters are larger on a narrow one (`report.css`), and there is room
+/// for the largest.
+pub(crate) const PAGE: Size = Size {
+    width: 640.0,
+    plot: 300.0,
+    letter: 10.3,
+    head: 30.0,
+};
+
+/// A rectangle in the drawing.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Plot {
+    pub(super) left: f64,
+    pub(super) right: f64,
+    pub(super) top: f64,
+    pub(super) bottom: f64,
+    /// Where there are rows.
+    pub(super) rows: Option<Rows>,
+}
+
+/// The rows of a plot.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rows {
+    /// Of each.
+    pub(super) height: f64,
+    /// Names stand above their rows, because they are too long to stand next to them.
+    pub(super) above: bool,
+    /// How far apart marks of one row are drawn, where several series share rows.
+    pub(super) besides: Option<f64>,
+}
+
+impl Rows {
+    /// How far below the middle of a row its marks are.
+    pub(super) fn down(&self) -> f64 {
+        if self.above { NAME / 2.0 } else { 0.0 }
+    }
+}
+
+/// Where the plot of a chart is.
+pub(super) fn plot(chart: &Chart, lines: &[Band], size: Size) -> Plot {
+    let named = |left: f64, top: f64, height: f64, rows: Option<Rows>| Plot {
+        left,
+        right: size.width - 30.0,
+        top,
+        bottom: top + height,
+        rows,
+    };
+    let Scale::Categories(names) = &chart.y.scale else {
+        return named(66.0, size.head, size.plot, None);
+    };
+    let letters = names.iter().map(|name| cut(name).chars().count()).max();
+    let names_width = size.letter * count(letters.unwrap_or(0));
+    let above = names_width > size.width * NAMES_MAX;
+    let besides = besides(chart);
+    let marks = besides.map_or(ROW, |apart| ROW.max(12.0 + apart * count(lines.len())));
+    let height = if above { marks + NAME } else { marks };
+    let left = if above { 16.0 } else { 28.0 + names_width };
+    let rows = Rows {
+        height,
+        above,
+        besides,
+    };
+    let has_title = size.head > PAGE.head;
+    let top = if has_title { size.head } else { 8.0 };
+    named(left, top, height * count(names.len()), Some(rows))
+}
+
+/// Shares of baselines have a mark for each benchmark in the row of a contender.
+fn besides(chart: &Chart) -> Option<f64> {
+    chart.id.starts_with("overhead").then_some(BESIDES)
+}
+
+/// Whether names of contenders stand next to what is drawn, so that it needs no legend.
+pub(super) fn is_named(chart: &Chart) -> bool {
+    chart.shape != Shape::Lines && besides(chart).is_none()
+}
+
+/// Where two that do not differ are on the horizontal axis.
+pub(super) fn reference(chart: &Chart) -> Option<f64> {
+    match chart.id {
+        "ratios" => Some(0.0),
+        "comparison" => Some(100.0),
+        _ => besides(chart).map(|_| 100.0),
+    }
+}
+
+/// A name that fits next to a plot.
+pub(super) fn cut(name: &str) -> String {
+    if name.chars().count() <= LETTERS_MAX {
+        return name.to_owned();
+    }
+    let begin: String = name.chars().take(LETTERS_MAX - 1).collect();
+    format!("{begin}…")
+}
