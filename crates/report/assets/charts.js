@@ -73,7 +73,7 @@
       const { line, point: [x, y, low, high, label] } = spots[0];
       const parts = [`${dot(line)}<b>${nameOf(line)}</b>`, `${number(x)} ${escape(axis.name)}`];
       if (spec.shape === "lines") parts.push(`${number(y)} ${escape(unit)}`);
-      else if (Number.isFinite(low)) parts.push(`95 %: ${number(low)}–${number(high)}`);
+      else if (Number.isFinite(low)) parts.push(`95 %: ${number(low)} to ${number(high)}`);
       return [...parts, ...(label ? [escape(label)] : [])].map((part) => `<div>${part}</div>`).join("");
     }
     let head = `${number(at)} ${axis.name}`;
@@ -122,7 +122,9 @@
       const wanted = left < width / 2 ? left + 14 : left - 14 - tip.offsetWidth;
       const inside = Math.max(0, Math.min(wanted, width - tip.offsetWidth));
       tip.style.left = `${inside + chart.scrollLeft}px`;
-      tip.style.top = `${spec.byPlace ? 8 : atY * scale + 12}px`;
+      // On a narrow page below the plot, which it would cover.
+      const isWide = tip.offsetWidth > width / 2;
+      tip.style.top = `${isWide ? svg.clientHeight : spec.byPlace ? 8 : atY * scale + 12}px`;
       return undefined;
     };
     const point = (event) => {

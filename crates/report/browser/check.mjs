@@ -17,19 +17,82 @@ const serious = ["serious", "critical"];
 // to this size, and at the smallest one where all are larger.
 const axeBytesMax = 2_500_000;
 
-// Charts are drawn when they come into view, so each is brought there.
+// Something is drawn in every chart, in letters that can be read.
 async function figures(page) {
-  const faults = [];
-  for (const chart of await page.locator(".chart").all()) {
-    await chart.scrollIntoViewIfNeeded();
-    const drawn = chart.locator("svg path, svg circle, svg polyline").first();
-    const title = await chart.getAttribute("aria-label");
-    await drawn.waitFor({ state: "attached", timeout: 10_000 }).catch(() => {
-      faults.push(`chart not drawn: ${title}`);
-    });
-  }
+  const found = await page.locator(".chart svg").evaluateAll((all) => all.flatMap((svg) => {
+    const title = svg.parentElement.getAttribute("aria-label");
+    const scale = svg.clientWidth / svg.viewBox.baseVal.width;
+    const sizes = [...svg.querySelectorAll("text")].map((text) => parseFloat(getComputedStyle(text).fontSize));
+    const smallest = Math.min(...sizes) * scale;
+    return [
+      ...(svg.querySelector("[data-name] path, path[data-name]") ? [] : [`chart not drawn: ${title}`]),
+      // A hundredth for rounding.
+      ...(smallest > 10.99 ? [] : [`letters of ${smallest.toFixed(1)} px: ${title}`]),
+    ];
+  }));
   for (const figure of await page.locator("figure.answer").all()) {
-    if (!(await figure.locator("svg circle").count())) faults.push("the first chart is empty");
+    if (!(await figure.locator("svg circle").count())) found.push("the first chart is empty");
+  }
+  return found;
+}
+
+// The table below a chart has what the chart says at the pointer and by the arrow keys.
+async function values(page) {
+  const faults = [];
+  for (const chart of await page.locator(".panel .chart").all()) {
+    const title = await chart.getAttribute("aria-label");
+    const tip = chart.locator(".tip");
+    const data = chart.locator("xpath=../details");
+    await data.locator("summary").click();
+    const names = new Set(await data.locator("th").allTextContents());
+    await data.locator("summary").click();
+    const check = async (how) => {
+      const text = (await tip.isVisible()) ? await tip.textContent() : "";
+      const isNamed = [...names].some((name) => name && text.includes(name.replace(/ run \d+$/, "")));
+      if (!isNamed || !/\d/.test(text)) faults.push(`no values ${how}: ${title}: ${text}`);
+      if (!(await chart.locator(".at circle").count())) faults.push(`nothing marked ${how}: ${title}`);
+    };
+    await chart.hover();
+    await check("at the pointer");
+    await page.mouse.move(0, 0);
+    if (await tip.isVisible()) faults.push(`values stay when the pointer leaves: ${title}`);
+    await chart.focus();
+    await page.keyboard.press("ArrowRight");
+    await check("by the arrow keys");
+    await page.keyboard.press("Escape");
+    if (await tip.isVisible()) faults.push(`Escape does not hide values: ${title}`);
+  }
+  return faults;
+}
+
+// A name that is switched off is in no chart and in no values, and its neighbours are.
+async function legend(page) {
+  const faults = [];
+  for (const panel of await page.locator(".panel").all()) {
+    const shown = panel.locator(".legend [data-name][aria-pressed=true]");
+    if ((await shown.count()) < 2) continue;
+    const name = await shown.first().getAttribute("data-name");
+    const visible = () => panel.evaluate((all) => {
+      const parts = [...all.querySelectorAll(".chart [data-name]")];
+      const seen = parts.filter((part) => part.getClientRects().length);
+      return [...new Set(seen.map((part) => part.dataset.name))].sort();
+    });
+    const before = await visible();
+    const button = panel.locator(`.legend [data-name=${JSON.stringify(name)}]`);
+    await button.click();
+    const after = await visible();
+    if (String(after) !== String(before.filter((one) => one !== name))) {
+      faults.push(`${name} is switched off, and the charts show ${after} of ${before}`);
+    }
+    for (const chart of await panel.locator(".chart").all()) {
+      await chart.focus();
+      await page.keyboard.press("ArrowRight");
+      const lines = await chart.locator(".tip div").allTextContents();
+      const isThere = lines.some((line) => line.startsWith(`● ${name} `) || line === `● ${name}`);
+      if (isThere) faults.push(`${name} is switched off, and its values are shown`);
+    }
+    await button.click();
+    if (String(await visible()) !== String(before)) faults.push(`${name} is not switched on again`);
   }
   return faults;
 }
@@ -101,7 +164,7 @@ const bytes = (file) => statSync(file).size;
 const axeLimit = Math.max(axeBytesMax, Math.min(...files.map(bytes)));
 try {
   for (const file of files) {
-    const parts = [fits, links, keyboard, figures];
+    const parts = [fits, links, keyboard, figures, values, legend];
     if (bytes(file) <= axeLimit) parts.push(accessibility);
     const checked = await Promise.all(views.map((view) => check(browser, file, parts, view)));
     for (const { faults, drawn, name } of checked) {

@@ -290,18 +290,16 @@ fn the_headline_is_a_figure() {
         "Percent of the baseline: requests/s at 1 connection, backend replay"
     );
     assert_eq!(second["shape"], "estimates");
-    let rows = second["option"]["yAxis"]["data"].as_array().unwrap();
+    let rows = second["y"]["names"].as_array().unwrap();
     assert_eq!(*rows, ["fast/multi[ROUTES=8]", "fast/layer"]);
-    let point = &second["option"]["series"][0]["data"][0];
-    let values: Vec<f64> = { point["value"].as_array().unwrap().iter() }
-        .map(|value| value.as_f64().unwrap())
-        .collect();
+    let point = second["series"][0]["points"][0].as_array().unwrap();
+    let values: Vec<f64> = point[..4].iter().flat_map(Value::as_f64).collect();
     let [percent, row, low, high] = values[..] else {
         panic!("{values:?}");
     };
     assert_eq!(rows[if row == 0.0 { 0 } else { 1 }], "fast/layer");
     assert!(low < percent && percent < high && (75.0..85.0).contains(&percent));
-    let label = point["label_text"].as_str().unwrap();
+    let label = point[4].as_str().unwrap();
     assert!(label.starts_with("fast/layer of fast/bare, "), "{label}");
 }
 

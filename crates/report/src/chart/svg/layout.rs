@@ -11,8 +11,8 @@ const ROW: f64 = 28.0;
 const NAME: f64 = 18.0;
 /// More of the width than this share is not given to the names of rows; these then stand above.
 const NAMES_MAX: f64 = 0.3;
-/// More letters than this of a name are cut.
-const LETTERS_MAX: usize = 38;
+/// More letters than this are not written next to something.
+pub(super) const LETTERS_MAX: usize = 38;
 
 /// The size of a drawing, in units that are pixels at 100 %.
 #[derive(Debug, Clone, Copy)]
@@ -40,7 +40,7 @@ pub(crate) const PAGE: Size = Size {
     width: 640.0,
     plot: 300.0,
     letter: 10.3,
-    head: 30.0,
+    head: 38.0,
 };
 
 /// A rectangle in the drawing.
@@ -52,6 +52,17 @@ pub(super) struct Plot {
     pub(super) bottom: f64,
     /// Where there are rows.
     pub(super) rows: Option<Rows>,
+}
+
+impl Plot {
+    /// The number of letters that fit above a row.
+    pub(super) fn letters(&self, size: Size) -> usize {
+        let most = (self.right - self.left) / size.letter;
+        (0..)
+            .take_while(|letters| count(*letters) <= most)
+            .count()
+            .saturating_sub(1)
+    }
 }
 
 /// The rows of a plot.
@@ -84,7 +95,10 @@ pub(super) fn plot(chart: &Chart, lines: &[Band], size: Size) -> Plot {
     let Scale::Categories(names) = &chart.y.scale else {
         return named(66.0, size.head, size.plot, None);
     };
-    let letters = names.iter().map(|name| cut(name).chars().count()).max();
+    let letters = names
+        .iter()
+        .map(|name| cut(name, LETTERS_MAX).chars().count())
+        .max();
     let names_width = size.letter * count(letters.unwrap_or(0));
     let above = names_width > size.width * NAMES_MAX;
     let besides = besides(chart);
@@ -120,11 +134,11 @@ pub(super) fn reference(chart: &Chart) -> Option<f64> {
     }
 }
 
-/// A name that fits next to a plot.
-pub(super) fn cut(name: &str) -> String {
-    if name.chars().count() <= LETTERS_MAX {
+/// The beginning of a name that is too long.
+pub(super) fn cut(name: &str, letters_max: usize) -> String {
+    if name.chars().count() <= letters_max {
         return name.to_owned();
     }
-    let begin: String = name.chars().take(LETTERS_MAX - 1).collect();
-    format!("{begin}…")
+    let begin = name.chars().take(letters_max.saturating_sub(1));
+    format!("{}…", begin.collect::<String>())
 }

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::layout::{Size, cut};
+use super::layout::{LETTERS_MAX, Size, cut};
 use super::marks;
 use crate::chart::bands::Band;
 use bakeoff_analysis::number::count;
@@ -28,7 +28,8 @@ impl<'l> Legend<'l> {
             if entries.iter().any(|(other, ..)| other.name == line.name) {
                 continue;
             }
-            let width = SAMPLE + size.letter * count(cut(&line.name).chars().count()) + GAP;
+            let width =
+                SAMPLE + size.letter * count(cut(&line.name, LETTERS_MAX).chars().count()) + GAP;
             if x > 16.0 && x + width > size.width {
                 (x, y) = (16.0, y + ROW);
             }
@@ -42,7 +43,7 @@ impl<'l> Legend<'l> {
         html! {
             @for (line, x, y) in &self.entries {
                 (marks::sample(line.case, line.published, (*x, y - 4.0)))
-                text x=(x + SAMPLE) y=(y) { (cut(&line.name)) }
+                text x=(x + SAMPLE) y=(y) { (cut(&line.name, LETTERS_MAX)) }
             }
         }
     }

@@ -92,7 +92,7 @@ impl<'c> Drawing<'c> {
         let (width, height) = (self.size.width, legend.bottom + 12.0);
         let title = &self.chart.title;
         let drawing = html! {
-            svg.plot xmlns="http://www.w3.org/2000/svg" role="img" aria-labelledby="title desc"
+            svg xmlns="http://www.w3.org/2000/svg" class="plot" role="img" aria-labelledby="title desc"
                 viewBox={ "0 0 " (width) " " (height) } width=(width) height=(height) {
                 title id="title" { (title) }
                 desc id="desc" { (under) ". " (self.chart.note) }
