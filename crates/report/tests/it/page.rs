@@ -37,7 +37,7 @@ fn chart<'d>(data: &'d Value, benchmark: usize, id: &str) -> &'d Value {
 
 /// The drawing of a chart.
 fn drawing<'p>(page: &'p str, panel: usize, id: &str) -> &'p str {
-    let begin = page.find(&format!("<figure id=\"b{panel}-{id}\"")).unwrap();
+    let begin = page.find(&format!("id=\"b{panel}-{id}\"")).unwrap();
     let end = begin + page[begin..].find("</svg>").unwrap();
     &page[begin..end]
 }

@@ -686,6 +686,16 @@ fn the_page_of_a_source_has_its_lines_and_ours_on_the_same_axes() {
     assert_eq!(articles(&rounds[1..]), [], "nothing was published");
 }
 
+/// The path of a dashed line in a chart.
+fn published_line(page: &str, id: &str, name: &str) -> String {
+    let (_, drawn) = page.split_once(&format!("id=\"b0-{id}\"")).unwrap();
+    let begin = format!("data-name=\"{name}\"><g><path class=\"line\" d=\"");
+    let (_, line) = drawn.split_once(&begin).unwrap();
+    let (path, rest) = line.split_once('"').unwrap();
+    assert!(rest.starts_with(" stroke-dasharray=\"6 5\""), "{name}");
+    path.to_owned()
+}
+
 #[test]
 fn published_numbers_are_drawn_beside_ours_and_are_nowhere_else() {
     let mut results = results(&three(), 2);
@@ -743,20 +753,12 @@ fn published_numbers_are_drawn_beside_ours_and_are_nowhere_else() {
     );
     assert!(series("p99").is_some() && series("memory").is_some());
     assert!(series("startup").is_some() && series("peaks").is_none());
-    // One dashed line through both, although we measured steps between them.
-    let name = "data-name=\"Middle 1.0, published\"";
-    let drawn = page.split("<figure id=\"b0-throughput\"").nth(1).unwrap();
-    let line = drawn.split(&format!("<g class=\"c1\" {name}>")).nth(1);
-    let line = line.unwrap().split("</g>").next().unwrap();
-    assert!(line.contains("stroke-dasharray=\"6 5\""), "{line}");
-    let path = line
-        .split("d=\"")
-        .nth(1)
-        .unwrap()
-        .split('"')
-        .next()
-        .unwrap();
-    assert_eq!(path.matches('M').count(), 1, "{path}");
+    let path = published_line(&page, "throughput", "Middle 1.0, published");
+    assert_eq!(
+        path.matches('M').count(),
+        1,
+        "{path}: a line over our steps"
+    );
     assert_eq!(path.matches(',').count(), 2, "{path}");
     for text in ["An Author", "A title &lt;b&gt;", "reproduced", "2.77"] {
         assert!(page.contains(text), "{text}");

@@ -1,4 +1,4 @@
-//! Where the parts of a drawing are: in a file of its own, or on the page, which scales it.
+//! Where the parts of a drawing are: in a file, or on the page, which scales it.
 
 use crate::chart::bands::Band;
 use crate::chart::{Chart, Scale, Shape};
@@ -22,7 +22,7 @@ pub(crate) struct Size {
     plot: f64,
     /// Room for a letter of an axis; an estimate, because fonts differ.
     pub(super) letter: f64,
-    /// What is above the plot: a title, or the name of the vertical axis at most.
+    /// Height above the plot, for a title, or the name of the vertical axis at most.
     head: f64,
 }
 
@@ -34,7 +34,7 @@ pub(crate) const FILE: Size = Size {
     head: 84.0,
 };
 
-/// A figure of the page. Its letters are larger on a narrow one (`report.css`), and there is room
+/// A chart of the page. Its letters are larger on a narrow one (`report.css`), and there is room
 /// for the largest.
 pub(crate) const PAGE: Size = Size {
     width: 640.0,
@@ -55,13 +55,11 @@ pub(super) struct Plot {
 }
 
 impl Plot {
-    /// The number of letters that fit above a row.
+    /// The number of letters that fit above a row, capitals among them.
     pub(super) fn letters(&self, size: Size) -> usize {
-        let most = (self.right - self.left) / size.letter;
-        (0..)
-            .take_while(|letters| count(*letters) <= most)
-            .count()
-            .saturating_sub(1)
+        const CAPITALS: f64 = 1.25;
+        let most = (self.right - self.left) / (size.letter * CAPITALS);
+        (1..).take_while(|letters| count(*letters) <= most).count()
     }
 }
 

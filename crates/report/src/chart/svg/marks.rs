@@ -75,7 +75,7 @@ pub(super) fn lines(lines: &[Band], runs: &[Band], (x, y): (&Placed, &Placed)) -
         @for line in lines {
             @let own = runs_of(line, runs);
             g class=(colour(line.case)) data-name=(line.name) {
-                g.middle[!own.is_empty()] { (line_with_marks(line, MARKS_MAX, x, y)) }
+                g class=[own.first().map(|_| "middle")] { (line_with_marks(line, MARKS_MAX, x, y)) }
                 @for run in own { g.run { (line_with_marks(run, 0, x, y)) } }
             }
         }
@@ -150,7 +150,7 @@ fn joined(places: impl Iterator<Item = (f64, f64)>) -> String {
 /// and point, by which the page finds its values.
 pub(super) fn in_rows(lines: &[Band], (x, y): (&Placed, &Placed), rows: &Rows) -> Markup {
     let middle = (count(lines.len()) - 1.0) / 2.0;
-    let beside = |line: usize| {
+    let aside = |line: usize| {
         rows.besides
             .map_or(0.0, |apart| (count(line) - middle) * apart)
     };
@@ -158,7 +158,7 @@ pub(super) fn in_rows(lines: &[Band], (x, y): (&Placed, &Placed), rows: &Rows) -
         @for (number, line) in lines.iter().enumerate() {
             @for (place, point) in line.points.iter().enumerate() {
                 @if let Some((at_x, at_y)) = at(x, y, point) {
-                    @let at_y = tenth(at_y + rows.down() + beside(number));
+                    @let at_y = tenth(at_y + rows.down() + aside(number));
                     g class=(colour(line.case)) data-name=(line.name)
                         data-row=(point.y.unwrap_or_default()) data-point={ (number) " " (place) } {
                         @if let Some((low, high)) = point.interval {

@@ -62,7 +62,7 @@ impl<'c> Drawing<'c> {
             let ends = point.interval.map(|(low, high)| [low, high]);
             ends.into_iter().flatten()
         };
-        // An interval lies along the axis of numbers, which is the horizontal one if there are rows.
+        // An interval lies along the axis of numbers: the horizontal one if there are rows.
         let is_rows = plot.rows.is_some();
         let along = points().flat_map(ends).collect::<Vec<f64>>();
         let (x_ends, y_ends) = match is_rows {
@@ -92,8 +92,9 @@ impl<'c> Drawing<'c> {
         let (width, height) = (self.size.width, legend.bottom + 12.0);
         let title = &self.chart.title;
         let drawing = html! {
-            svg xmlns="http://www.w3.org/2000/svg" class="plot" role="img" aria-labelledby="title desc"
-                viewBox={ "0 0 " (width) " " (height) } width=(width) height=(height) {
+            svg xmlns="http://www.w3.org/2000/svg" class="plot" role="img"
+                aria-labelledby="title desc" viewBox={ "0 0 " (width) " " (height) }
+                width=(width) height=(height) {
                 title id="title" { (title) }
                 desc id="desc" { (under) ". " (self.chart.note) }
                 style { (PreEscaped(STYLE)) }

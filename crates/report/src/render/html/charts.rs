@@ -21,14 +21,14 @@ pub(super) fn section(index: usize, panel: &Panel<'_>) -> Markup {
             (legend(panel))
             div.charts {
                 @for (place, chart) in panel.charts.iter().enumerate() {
-                    (figure(&anchor::figure(index, chart.id), place, chart))
+                    (framed(&anchor::figure(index, chart.id), place, chart))
                 }
             }
         }
     }
 }
 
-fn figure(id: &str, place: usize, chart: &Chart) -> Markup {
+fn framed(id: &str, place: usize, chart: &Chart) -> Markup {
     html! {
         figure id=(id) {
             figcaption {

@@ -60,8 +60,9 @@ pub fn comparison(all: &[Compared], names: [&str; 2], differences: &[String]) ->
                     }
                     @if !all.is_empty() {
                         @let chart = chart(all);
-                        figure {
-                            figcaption { h4 { (chart.title) } p { (chart.note) } }
+                        section {
+                            h2 { (chart.title) }
+                            p.hint { (chart.note) }
                             div.chart role="img" aria-label=(chart.title) {
                                 (Drawing::of_page(&chart).inline())
                             }

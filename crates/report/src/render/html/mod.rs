@@ -161,8 +161,8 @@ fn chart_sections(analysis: &Analysis<'_>, panels: &[Panel<'_>]) -> Markup {
             p.hint {
                 "A line is the median over runs, the band around it reaches from the lowest to the \
                  highest run; “all runs” draws each. A hollow point is not a fair number, a gap is \
-                 a step that failed. Point at a chart for its values, or choose it and use the arrow \
-                 keys; choose contenders above the charts."
+                 a step that failed. Point at a chart for its values, or choose it and use the \
+                 arrow keys; choose contenders above the charts."
                 @if panels.iter().any(Panel::has_published) {
                     " Dashed lines with crosses, named “published”, are what others measured \
                      elsewhere."
