@@ -44,6 +44,8 @@ async function values(page) {
     const tip = chart.locator(".tip");
     const data = chart.locator("xpath=../details");
     await data.locator("summary").click();
+    // It is made when it is opened.
+    await data.locator("table").waitFor({ state: "attached" });
     const names = new Set(await data.locator("th").allTextContents());
     await data.locator("summary").click();
     const check = async (how) => {
