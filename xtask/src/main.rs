@@ -47,7 +47,7 @@ enum Chore {
     Verify {
         /// The folder of a suite.
         suite: Option<String>,
-        /// Names of its contenders; all when absent.
+        /// Names of its contenders [default: all].
         contenders: Vec<String>,
     },
     /// All of continuous integration: format, lints, tidy, scripts, documentation, dependencies,

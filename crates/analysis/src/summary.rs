@@ -255,10 +255,10 @@ fn title(verdict: FairnessVerdict, rows: &[Row]) -> &'static str {
             "Host-bound: the parts shared the host's cores, so the order holds for this host only"
         }
         FairnessVerdict::BackendBound => {
-            "Backend-bound: the backend was the bottleneck, each number is at least this"
+            "Backend-bound: the backend was the bottleneck; true values are at least this high"
         }
         FairnessVerdict::GeneratorBound => {
-            "Generator-bound: the load generator was the bottleneck, each number is at least this"
+            "Generator-bound: the load generator was the bottleneck; true values are at least this high"
         }
         FairnessVerdict::Unknown => "Not judged",
         FairnessVerdict::Invalid => "Invalid",

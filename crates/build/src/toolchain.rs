@@ -27,9 +27,9 @@ const VERSION_ARGUMENTS: [(&[&str], &str); 3] = [
 /// A toolchain that is there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Toolchain {
-    /// Its program, or the home folder of a JDK.
+    /// Program of the toolchain, or the home folder of a JDK.
     pub path: PathBuf,
-    /// Its version, one line; `None` where it does not say, or is not asked.
+    /// Version in one line; `None` if the toolchain does not say, or is not asked.
     pub version: Option<String>,
 }
 
@@ -53,7 +53,7 @@ impl From<MissingToolchain> for Problem {
 /// `node`, `npm`, or any other program's name. The result is cached.
 ///
 /// # Errors
-/// It is not there; the error says what would enable it.
+/// The toolchain is missing; the error says what would enable it.
 pub fn toolchain(needs: &str) -> Result<Toolchain, MissingToolchain> {
     static KNOWN: Mutex<BTreeMap<String, Toolchain>> = Mutex::new(BTreeMap::new());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);

@@ -77,7 +77,7 @@ pub enum Enforcement {
 }
 
 impl Enforcement {
-    /// Why the limits do not hold; `None` when they do.
+    /// Why limits are not enforced; `None` if they are.
     #[must_use]
     pub fn unlimited_because(&self) -> Option<&str> {
         match self {

@@ -77,8 +77,8 @@ impl Transport {
     pub fn contradiction_to(&self, scenario: &Scenario) -> Option<&'static str> {
         let is_shared = self.in_flight > 1;
         match self.protocol {
-            Protocol::Websocket(_) => Some("a scenario is of requests, not over WebSocket"),
-            _ if self.grpc => Some("a scenario is of requests over HTTP, not of calls of gRPC"),
+            Protocol::Websocket(_) => Some("scenarios do not support WebSocket"),
+            _ if self.grpc => Some("scenarios do not support gRPC"),
             _ if is_shared && scenario.connect == Connect::OnArrival => {
                 Some("users that connect on arrival share no connections")
             }

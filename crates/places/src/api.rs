@@ -123,7 +123,7 @@ pub trait Instance: Send + Sync {
     /// Where it is reached.
     fn address(&self) -> SocketAddr;
 
-    /// Returns the name for `Host` in requests; the address when absent.
+    /// Returns the name for `Host` in requests [default: the address].
     fn host(&self) -> Option<&str> {
         None
     }

@@ -19,7 +19,7 @@ pub const STOP_GRACE: Duration = Duration::from_secs(15);
 #[derive(Debug, Clone, PartialEq)]
 pub struct Destination {
     pub(crate) address: SocketAddr,
-    /// The name for `Host` in requests; the address when absent.
+    /// The name for `Host` in requests [default: the address].
     pub host: Option<String>,
     /// The protocols that it speaks.
     pub(crate) wire: Wire,

@@ -45,8 +45,7 @@ impl FarHosts {
             if let Some(hint) = hint {
                 return Err(hinted(
                     format_args!(
-                        "--contender-host {address} is for processes, and these contenders are \
-                         none (runtime {runtime})"
+                        "--contender-host {address} requires --runtime process (it is {runtime})"
                     ),
                     hint,
                 ));
@@ -99,7 +98,12 @@ mod tests {
             check(&FarHosts::default(), *runtime, false, None);
         }
         check(&hosts(true, true), process, false, None);
-        check(&hosts(true, false), docker, true, Some("is for processes"));
+        check(
+            &hosts(true, false),
+            docker,
+            true,
+            Some("requires --runtime process"),
+        );
         check(
             &hosts(false, true),
             process,

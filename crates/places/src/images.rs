@@ -59,7 +59,7 @@ impl Delivery {
                 loaded
             }
             Self::Registry(prefix) => push(engine, reference, prefix).await,
-            Self::Nothing => bail!("it is not known how images come to the nodes"),
+            Self::Nothing => bail!("no way to load images onto the nodes is configured"),
         }
     }
 }

@@ -53,7 +53,7 @@ pub enum Event {
     RoundBegan {
         /// The round.
         round: String,
-        /// Its purpose; may be empty.
+        /// Purpose of the round; may be empty.
         describe: String,
     },
     /// A round that picks a winner is over, with or without one.
@@ -72,7 +72,7 @@ pub enum Event {
     },
     /// Some of the commits are measured next.
     BisectionNarrows {
-        /// Those.
+        /// Commits that are measured.
         measuring: Vec<Commit>,
         /// The commits that hold the change with a probability of 95 % by what is known so far.
         candidates: Vec<Candidate>,
@@ -112,7 +112,7 @@ pub enum Event {
         finished_before: usize,
         /// Expected duration of the runs, at most, ns.
         expected_ns: u64,
-        /// The same where every contender is warm as soon as may be, ns.
+        /// Expected duration if every contender is warm as soon as possible, ns.
         shortest_ns: u64,
         /// Warnings for the user before it starts, one sentence each.
         warnings: Vec<String>,
@@ -121,7 +121,7 @@ pub enum Event {
     Building {
         /// The contender.
         contender: String,
-        /// Its position among the contenders, from 0.
+        /// Position among the contenders, from 0.
         index: usize,
         /// Contenders that take part.
         contenders: usize,
@@ -130,7 +130,7 @@ pub enum Event {
     Built {
         /// The contender.
         contender: String,
-        /// Its position among the contenders, from 0.
+        /// Position among the contenders, from 0.
         index: usize,
         /// Contenders that take part.
         contenders: usize,
@@ -138,14 +138,14 @@ pub enum Event {
         took_ns: u64,
         /// Whether it had to be built; false when its artifact was up to date.
         fresh: bool,
-        /// Its version receipt.
+        /// Version that the build reports.
         version: Option<String>,
     },
     /// A contender could not be built; its runs will be recorded as failed.
     BuildFailed {
         /// The contender.
         contender: String,
-        /// Its position among the contenders, from 0.
+        /// Position among the contenders, from 0.
         index: usize,
         /// Contenders that take part.
         contenders: usize,
@@ -168,9 +168,9 @@ pub enum Event {
         decision: Box<RunsDecision>,
         /// Runs that are left to make now.
         runs: usize,
-        /// Their expected duration, at most, ns.
+        /// Expected duration of these runs, at most, ns.
         expected_ns: u64,
-        /// The same where every contender is warm as soon as may be, ns.
+        /// Expected duration if every contender is warm as soon as possible, ns.
         shortest_ns: u64,
     },
     /// After a set, contenders are compared by all sets so far, and it is not decided yet.
@@ -182,7 +182,7 @@ pub enum Event {
         /// The time until all pairs are decided, if further sets are like these, or until the time
         /// of the session is over, ns.
         left_ns: u64,
-        /// They will be decided before the time is over.
+        /// Whether the pairs will be decided before the time is over.
         in_time: bool,
     },
     /// Sets in each block of which the host was at other work are played once more.
@@ -226,7 +226,7 @@ pub enum Event {
     },
     /// A run starts.
     RunBegan {
-        /// Its position among the runs to make, from 0.
+        /// Position among the runs to make, from 0.
         index: usize,
         /// Runs to make; at most, before a pilot has decided.
         runs: usize,
@@ -264,7 +264,7 @@ pub enum Event {
     },
     /// After the measured runs: a contender is loaded once more, for samples of its stacks.
     FlameGraphBegan {
-        /// Its position among the flame graphs, from 0.
+        /// Position among the flame graphs, from 0.
         index: usize,
         /// Flame graphs to draw.
         flame_graphs: usize,
@@ -296,9 +296,9 @@ pub enum Event {
         /// Remaining runs, at most: of this session and of rounds that have not started. Runs of
         /// winners that are not known yet are not counted.
         runs: usize,
-        /// Their expected duration, at most, ns.
+        /// Expected duration of these runs, at most, ns.
         expected_ns: u64,
-        /// The same where every contender is warm as soon as may be, ns.
+        /// Expected duration if every contender is warm as soon as possible, ns.
         shortest_ns: u64,
     },
     /// The outcome of a benchmark with load, before the session ends: one for each, after the

@@ -43,19 +43,19 @@ const SAMPLED_MIN: Duration = Duration::from_secs(10);
 /// Whether contenders of a runtime can be sampled.
 ///
 /// # Errors
-/// They cannot.
+/// Contenders of this runtime cannot be sampled.
 pub fn check(runtime: RuntimeKind, hosts: &FarHosts) -> anyhow::Result<()> {
     if let Some(address) = &hosts.contender {
         return Err(hinted(
-            format_args!("flame graphs are of processes of this host, and not of {address}"),
-            "leave --profile-cpu out, or run bakeoff on that host",
+            format_args!("flame graphs need contenders on this host, not on {address}"),
+            "omit --profile-cpu, or run bakeoff on that host",
         ));
     }
     match runtime {
         RuntimeKind::Process | RuntimeKind::Docker | RuntimeKind::Kubernetes => Ok(()),
         RuntimeKind::External => Err(hinted(
             format_args!(
-                "flame graphs are of processes of this host, and --runtime {runtime} has none"
+                "flame graphs need processes on this host, and --runtime {runtime} has none"
             ),
             "use --runtime process or --runtime docker: the limits are the same",
         )),
@@ -77,7 +77,7 @@ pub(crate) fn not_to_be_had(plan: &Plan, suite: &Suite) -> Option<String> {
 /// bakeoff.
 ///
 /// # Errors
-/// Its file cannot be read, or is none of rules.
+/// The file of the suite cannot be read, or has no rules.
 pub(crate) fn layer_rules(suite: &Path) -> anyhow::Result<LayerRules> {
     let file = suite.join(LAYERS);
     match fs::read_to_string(&file) {

@@ -29,7 +29,7 @@ pub struct NewSession {
     pub suite: PathBuf,
     /// The selection of contenders, benchmarks and conditions.
     pub selection: Selection,
-    /// The results folder; named after suite and time when absent.
+    /// The results folder [default: a name of suite and time].
     pub out: Option<PathBuf>,
     /// The results folder, if it is locked already.
     pub locked: Option<LockedFolder>,

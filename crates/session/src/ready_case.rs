@@ -81,9 +81,9 @@ pub(crate) fn fill_gc_log(command: &mut [String], path: &Path) -> bool {
 /// Where contenders reach the backend and the dependencies.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BackendAddress {
-    /// Its address.
+    /// Address of the backend.
     pub host: String,
-    /// Its port.
+    /// Port of the backend.
     pub port: u16,
     /// The user that logs in, where it has databases; fit for a URL.
     pub user: String,

@@ -18,9 +18,9 @@ pub(crate) type Decide<'a> = &'a dyn Fn(&Plan, RunsUntil) -> anyhow::Result<Stan
 /// How a session stands.
 #[derive(Debug)]
 pub(crate) enum Standing {
-    /// It is decided how many runs there are.
+    /// The number of runs is decided.
     Decided(RunsDecision),
-    /// It is too early for that; an event on what is known.
+    /// Too early to decide; an event on what is known.
     Open(Option<Event>),
 }
 

@@ -22,11 +22,11 @@ pub struct Selection {
     pub contenders: Vec<String>,
     /// Globs of benchmarks.
     pub benchmarks: Vec<String>,
-    /// The profile; the round's or `quick` when absent.
+    /// The profile [default: the round's or `quick`].
     pub profile: Option<String>,
     /// The runtime.
     pub runtime: RuntimeKind,
-    /// The backend; the suite's default one when absent.
+    /// The backend [default: the suite's default one].
     pub backend: Option<BackendName>,
     /// How long the replay backend holds its responses back instead of as the suite says.
     pub backend_delay: Option<Delay>,
@@ -93,7 +93,7 @@ pub fn planned(suite: &Suite, options: &PlanOptions) -> anyhow::Result<Plan> {
     if options.backend_delay.is_some() && options.backend != BackendName::Replay {
         return Err(hinted(
             format_args!(
-                "the backend {} takes the time that it takes",
+                "the backend {} does not support an artificial delay",
                 options.backend
             ),
             "a delay is for --backend replay",
@@ -193,7 +193,7 @@ pub fn backend(suite: &Suite, name: Option<BackendName>) -> anyhow::Result<Backe
 /// Whether a backend can be a server that runs already.
 ///
 /// # Errors
-/// It is one that bakeoff has to start.
+/// The backend is one that bakeoff has to start.
 pub fn backend_can_be_at(backend: BackendName, url: Option<&DatabaseUrl>) -> anyhow::Result<()> {
     match url {
         Some(url) if backend != BackendName::Postgres => Err(hinted(

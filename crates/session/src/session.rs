@@ -66,7 +66,7 @@ pub struct Audience<'a> {
 pub struct EndedSession {
     /// How it ended.
     pub ended: SessionOutcome,
-    /// Its records; `None` where it was interrupted, or its sitting is over.
+    /// Records of the session; `None` if it was interrupted, or its sitting is over.
     pub recorded: Option<Arc<Results>>,
 }
 

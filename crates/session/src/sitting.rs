@@ -46,7 +46,7 @@ impl Sitting {
     /// Whether that much time is left.
     ///
     /// # Errors
-    /// It is not.
+    /// The runs do not fit into the sitting.
     pub(crate) fn fits(&self, shortest: Duration, longest: Duration) -> Result<(), SittingOver> {
         let left = self.ends_at.saturating_duration_since(Instant::now());
         match self.forecast(shortest, longest) <= left {

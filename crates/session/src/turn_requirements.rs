@@ -23,7 +23,7 @@ const MEMORY_SHARE: f64 = 0.9;
 /// there, and says which, a line each; these lines come back.
 ///
 /// # Errors
-/// Those of [`selection::planned`].
+/// Errors of [`selection::planned`].
 pub fn planned(
     suite: &Suite,
     options: &PlanOptions,
@@ -88,7 +88,7 @@ pub(crate) fn must_be(plan: &Plan, host: &Abilities, suite: &Suite) -> anyhow::R
 /// Refuses a plan of head and base with a load that nothing can take turns in.
 ///
 /// # Errors
-/// It has one.
+/// The plan has such a load.
 pub(crate) fn must_be_in_turns(plan: &Plan) -> anyhow::Result<()> {
     let mut loads = plan.runs.iter().filter(|run| run.kind.is_load());
     if let Some(run) = loads.find(|run| !run.in_turns) {
@@ -149,7 +149,7 @@ fn too_large(largest: &[&PlannedRun], memory_bytes: u64, whose: &str) -> Option<
 /// Refuses contenders that take turns and do not fit into the memory of their node.
 ///
 /// # Errors
-/// They do not.
+/// The contenders do not fit.
 pub(crate) fn must_fit(plan: &Plan, node: &str, memory_bytes: Option<u64>) -> anyhow::Result<()> {
     let whose = format!("the node {node}'s");
     let obstacle = largest(plan)

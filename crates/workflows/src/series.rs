@@ -25,7 +25,7 @@ impl std::error::Error for Stopped {}
 /// Plays a session of a series. Returns its records.
 ///
 /// # Errors
-/// It cannot be played, or [`Stopped`].
+/// The session cannot be played, or [`Stopped`].
 pub(crate) async fn play(
     order: &SessionRequest,
     folder: &Path,

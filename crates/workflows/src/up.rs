@@ -61,7 +61,7 @@ impl Standing {
         self.instance.log_path()
     }
 
-    /// Its processes; none where they cannot be seen.
+    /// Processes of the contender; none if they cannot be seen.
     #[must_use]
     pub fn processes(&self) -> Vec<u32> {
         self.instance.processes()

@@ -6,8 +6,8 @@ use clap::Args;
 
 /// The exit status of `audit`, for its help.
 const AUDIT_HELP: &str = "\
-Exit status 2 when a reader who trusts the numbers is misled: a number that was ranked and is not
-fair, or one that cannot be. Verdicts that differ without that are listed and leave it at 0.";
+Exit status 2 if a ranked number is not fair, or is impossible. Verdicts that differ without that
+are listed and leave it at 0.";
 
 #[derive(Debug, Args)]
 #[command(after_long_help = AUDIT_HELP)]

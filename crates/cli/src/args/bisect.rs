@@ -55,10 +55,10 @@ pub(crate) struct BisectArgs {
         value_parser = clap::value_parser!(u8).range(1..=32)
     )]
     pub(crate) at_once: u8,
-    /// When this time is over no further session starts.
+    /// Start no further session after this time.
     #[arg(long, value_name = "TIME", default_value = "20m")]
     pub(crate) within: Time,
-    /// Results folder; `results/bisect-TIME` when absent.
+    /// Results folder [default: `results/bisect-TIME`].
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]

@@ -12,7 +12,7 @@ pub(super) const HEADING: &str = "With --runtime kubernetes";
 /// Which cluster, how images come to its nodes, and what sends the load.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct ClusterArgs {
-    /// Context of the kubeconfig; its current one when absent.
+    /// Context of the kubeconfig [default: the current one].
     #[arg(long, help_heading = HEADING, hide_short_help = true, value_name = "NAME")]
     pub(crate) cluster_context: Option<String>,
     /// Work in this namespace, and for meters in NAME-meter, instead of namespaces of the
@@ -41,7 +41,7 @@ pub(crate) struct ClusterArgs {
         value_name = "NODES", value_delimiter = ','
     )]
     pub(crate) load_nodes: Vec<String>,
-    /// The bakeoff for Pods, where nodes have another architecture; this program when absent.
+    /// The bakeoff for Pods, if nodes have another architecture [default: this program].
     #[arg(
         long, help_heading = HEADING, hide_short_help = true,
         value_name = "FILE", env = "BAKEOFF_POD_PROGRAM"

@@ -10,22 +10,22 @@ use crate::values::service::Side;
 
 /// Examples below the help of `duel`.
 const DUEL_HELP: &str = "\
-All services listen on the same port, which is in PORT; each has a separate network. Before they
-are measured, each gets each request twice: their responses must be equal. Then all are alive at
-the same time and take turns of some tens of milliseconds under load. Without root each has a
-separate port in PORT. Services that listen on 127.0.0.1 only (as root), or ignore PORT
-(without root), are measured one after the other instead, which takes longer to decide.
+All services listen on the port in PORT, each in a separate network. Before the measurement, each
+gets each request twice, and the responses must be equal. Then all services run at the same time
+and take turns of some tens of milliseconds under load. Without root, each has a separate port in
+PORT. Services that listen only on 127.0.0.1 (as root), or that ignore PORT (without root), are
+measured one after the other, which takes longer to decide.
 
-Of a service in a compose file the image (or its build), the environment, the command, the port
-and volumes of this host (read-only) are taken. Its dependencies are started before it, from the
-same file, without limits, and reached by their names there; other volumes start empty. Limits are
-those of the duel. An image in the same duel gets the same environment, command and volumes. A
-service that needs more is refused: start it yourself, and name it as a URL.
+From a Compose service, bakeoff uses image or build, environment, command, port and volumes of this
+host (read-only). Its dependencies are started first, from the same file, without limits, and
+reached by their names; other volumes start empty. The limits are those of the duel. An image in
+the same duel gets the same environment, command and volumes. A service that needs more is refused:
+start it yourself, and name its URL.
 
-Of a Deployment the image, the command, the arguments, the port, the limits, and the environment
-as far as it is written there or in ConfigMaps are read, and nothing is changed: copies run as
-Pods in a separate namespace, one after the other. Images in the same duel get the same.
-Secrets are not read: --env gives such variables values that are good for a test.
+From a Deployment, bakeoff reads image, command, arguments, port, limits, and the environment that
+is written there or in ConfigMaps. It changes nothing: copies run as Pods in a separate namespace,
+one after the other. Images in the same duel get the same. Secrets are not read: pass such
+variables with --env.
 
 Examples:
   bakeoff duel 'go=./server' 'node=node server.js' --get /hello
@@ -54,7 +54,7 @@ pub(crate) struct DuelArgs {
     pub(crate) asked: AskedArgs,
     /// The compose file of services `compose:SERVICE`.
     ///
-    /// `compose.yaml` or `docker-compose.yml` in this folder when absent.
+    /// [default: `compose.yaml` or `docker-compose.yml` in this folder]
     #[arg(long, value_name = "FILE")]
     pub(crate) compose: Option<PathBuf>,
     /// The longest time for all repetitions; refused if the least number cannot be made in it.
@@ -86,7 +86,7 @@ pub(crate) struct DuelArgs {
     /// Keep the suite of this duel in a folder, for `bakeoff run`.
     #[arg(long, value_name = "SUITE")]
     pub(crate) save: Option<PathBuf>,
-    /// Results folder; `results/duel-TIME` when absent.
+    /// Results folder [default: `results/duel-TIME`].
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]

@@ -13,12 +13,12 @@ pub(crate) struct ImportedArgs {
     pub(crate) source: ImportedSource,
     /// The prefix of each path of a description; `/` for none.
     ///
-    /// The path of its first server when absent.
+    /// [default: the path of its first server]
     #[arg(long, value_name = "PATH", requires = "openapi")]
     pub(crate) base_path: Option<RequestPath>,
     /// Of a recording, the requests to this host, `HOST[:PORT]`.
     ///
-    /// The host that is asked most when absent.
+    /// [default: the host with the most requests]
     #[arg(long, value_name = "HOST", requires = "har")]
     pub(crate) host: Option<String>,
     /// Of a recording, copy cookies, authorization and other credentials, too.

@@ -47,8 +47,8 @@ pub(crate) struct InitArgs {
     pub(crate) like: Option<String>,
     /// The compose file of services `compose:SERVICE`.
     ///
-    /// `compose.yaml` or `docker-compose.yml` in this folder when absent. What a service depends on
-    /// becomes a `[[dependency]]` of the suite.
+    /// [default: `compose.yaml` or `docker-compose.yml` in this folder] Services that a service
+    /// depends on become `[[dependency]]` of the suite.
     #[arg(long, value_name = "FILE", conflicts_with = "like")]
     pub(crate) compose: Option<PathBuf>,
     /// The port on which all of them listen; that of the compose file, or 8080, unless given.

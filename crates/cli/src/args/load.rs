@@ -43,7 +43,7 @@ pub(crate) struct LoadArgs {
     pub(crate) generators: u32,
     /// How long each step lasts.
     ///
-    /// `10s` when absent; with `-n` as long as it takes, with `--capacity` `5s`.
+    /// [default: `10s`; with `-n` as long as it takes; with `--capacity` `5s`]
     #[arg(short = 'd', long, value_name = "TIME")]
     pub(crate) duration: Option<Time>,
     /// End each step after this many requests; 0 = no bound.
@@ -107,9 +107,7 @@ pub(crate) struct LoadArgs {
     /// Timeout for connecting and for each response.
     #[arg(long, value_name = "TIME", default_value = "15s")]
     pub(crate) timeout: Time,
-    /// HTTP/2: by prior knowledge, or negotiated by TLS.
-    ///
-    /// By ALPN.
+    /// Use HTTP/2 (prior knowledge; ALPN over TLS).
     #[arg(long, group = "over_http2")]
     pub(crate) http2: bool,
     /// HTTP/2 and gRPC: concurrent streams on each connection.
@@ -169,7 +167,7 @@ pub(crate) struct LoadArgs {
     /// Close each connection after its response.
     #[arg(long)]
     pub(crate) no_keep_alive: bool,
-    /// Kernel interface.
+    /// I/O backend: io_uring or epoll.
     ///
     /// With kernel receive timestamps, or timed when a response is read, for a little less CPU.
     #[arg(long, value_name = "NAME", default_value = "auto")]

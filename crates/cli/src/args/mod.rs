@@ -141,7 +141,7 @@ pub(crate) struct Selection {
     /// Where contenders run.
     #[arg(long, value_enum, default_value_t = RuntimeKind::Process)]
     pub(crate) runtime: RuntimeKind,
-    /// The backend; the suite's default one when absent.
+    /// The backend [default: that of the suite].
     #[arg(long, value_name = "NAME", value_parser = backend())]
     pub(crate) backend: Option<BackendName>,
     #[command(flatten)]
@@ -157,7 +157,7 @@ pub(crate) struct MeasuredArgs {
     pub(crate) selection: Selection,
     /// How much to measure, under which limits.
     ///
-    /// The round's own profile, or `quick`, when absent.
+    /// [default: the profile of the round, else `quick`]
     #[arg(long)]
     pub(crate) profile: Option<String>,
     /// Only benchmarks that match this glob; may be repeated.
@@ -168,8 +168,8 @@ pub(crate) struct MeasuredArgs {
     pub(crate) runs: Option<u32>,
     /// Delay of each response of the replay backend.
     ///
-    /// `none`, `recorded`, `constant:10ms`, `exponential:10ms` or `log-normal:10ms,0.5`; as the
-    /// suite says when absent.
+    /// `none`, `recorded`, `constant:10ms`, `exponential:10ms` or `log-normal:10ms,0.5` [default:
+    /// that of the suite].
     #[arg(long, value_name = "DELAY")]
     pub(crate) backend_delay: Option<Delay>,
 }
@@ -218,7 +218,7 @@ pub(crate) struct RunArgs {
     pub(crate) measured: MeasuredArgs,
     #[command(flatten)]
     pub(crate) server: ServerArgs,
-    /// Seed of the order of runs; chosen and recorded when absent.
+    /// Seed of the order of runs [default: random, and recorded].
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
     /// Length of a recorded slice instead of the profile's.
@@ -226,7 +226,7 @@ pub(crate) struct RunArgs {
     /// `100ms`, or `1h` for one slice a step.
     #[arg(long, value_name = "TIME")]
     pub(crate) slice: Option<Time>,
-    /// Results folder; `results/SUITE-TIME` when absent.
+    /// Results folder [default: `results/SUITE-TIME`].
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Run this round of the suite, or all rounds of this group.
@@ -246,18 +246,18 @@ pub(crate) struct RunArgs {
     /// `HEAD~1`, `v1.4`). Both are built, and measured in turns in this session.
     #[arg(long, value_name = "DIR|REVISION", conflicts_with = "round")]
     pub(crate) baseline: Option<String>,
-    /// End with status 3 if this significantly holds, `slower>5%`.
+    /// Exit with status 3 if this regression is significant, e.g. `slower>5%`.
     ///
     /// `slower>5%` (requests per second), `cpu>5%` (per request), `memory>10%`, `p50>10%`,
     /// `p99>20%`, or `errors>0.1%` (of all requests); may be repeated.
     #[arg(long, value_name = "CONDITION", requires = "baseline")]
     pub(crate) fail_if: Vec<Condition>,
-    /// The effect of a condition that this session cannot decide.
+    /// What to do if a condition is undecided.
     ///
     /// The more sets of processes, the fewer conditions are undecided.
     #[arg(long, value_enum, default_value_t = Undecided::Pass, requires = "fail_if")]
     pub(crate) undecided: Undecided,
-    /// The longest time for all sets of head and base.
+    /// Time limit for measuring head and base.
     ///
     /// Builds do not count. The session ends as soon as every condition is decided, or this time
     /// is over.
@@ -351,7 +351,7 @@ pub(crate) struct UpArgs {
     /// Where it runs.
     #[arg(long, value_enum, default_value_t = RuntimeKind::Process)]
     pub(crate) runtime: RuntimeKind,
-    /// The backend; the suite's default one when absent.
+    /// The backend [default: that of the suite].
     #[arg(long, value_name = "NAME", value_parser = backend())]
     pub(crate) backend: Option<BackendName>,
     #[command(flatten)]
@@ -476,7 +476,7 @@ pub(crate) struct RecordArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct SchemaArgs {
-    /// The format; all are listed when absent.
+    /// The format [default: list all of them].
     #[arg(value_parser = PossibleValuesParser::new(formats::NAMES))]
     pub(crate) format: Option<String>,
     /// Write all schemas into this folder.

@@ -54,14 +54,14 @@ pub(crate) struct AskedArgs {
     /// `/helloworld.Greeter/SayHello`, and `--body` its message as JSON.
     #[arg(long, value_name = "FILE", requires = "get")]
     pub(crate) proto: Vec<PathBuf>,
-    /// The port on which all of them listen.
+    /// Port on which all services listen.
     ///
-    /// The port in the compose file, or 8080, when absent.
+    /// [default: the port in the compose file, else 8080]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) port: Option<u16>,
     /// A path that responds as soon as a service is ready.
     ///
-    /// With 200 or 404. That of the first GET when absent, or `/` without one.
+    /// The response must have status 200 or 404 [default: the path of the first GET, else `/`].
     #[arg(long, value_name = "PATH")]
     pub(crate) ready: Option<RequestPath>,
     /// A path on which they report metrics in the text format of Prometheus or OpenMetrics.
@@ -78,10 +78,10 @@ pub(crate) struct AskedArgs {
     /// A variable for the environment of all; may be repeated.
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) env: Vec<Variable>,
-    /// CPU quota of each in cores; 1 when absent.
+    /// CPU quota of each service in cores [default: 1].
     #[arg(long, value_name = "CORES")]
     pub(crate) cpus: Option<Positive>,
-    /// Memory limit of each; 512MiB when absent.
+    /// Memory limit of each service [default: 512MiB].
     #[arg(long, value_name = "SIZE")]
     pub(crate) memory: Option<Size>,
     /// Connections, each with one request at a time.
@@ -95,12 +95,12 @@ pub(crate) struct AskedArgs {
     /// How long each service is loaded in each repetition.
     #[arg(short = 'd', long, value_name = "TIME", default_value = "5s")]
     pub(crate) duration: Time,
-    /// How long each service is loaded before that.
+    /// Warm-up time of each service.
     ///
-    /// `none` for not at all [default: until all are warm, 0.5 to 10 s].
+    /// `none` for no warm-up [default: until all are warm, 0.5 to 10 s].
     #[arg(long, alias = "warmup", value_name = "TIME")]
     pub(crate) warm_up: Option<WarmUp>,
-    /// Seed of the order of runs; chosen and recorded when absent.
+    /// Seed of the order of runs [default: random, and recorded].
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
     /// Measure them even if their responses differ.

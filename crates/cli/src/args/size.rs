@@ -42,12 +42,12 @@ pub(crate) struct SizeArgs {
     /// The objective: `p99 <= 50ms and errors <= 0.1%`.
     #[arg(long, value_name = "SLO")]
     pub(crate) slo: Slo,
-    /// CPU limits to measure; 0.25, 0.5, 1, 2 and 4 as far as the host can give them when absent.
+    /// CPU limits to measure [default: 0.25, 0.5, 1, 2 and 4, as far as the host has them].
     #[arg(long, value_name = "CORES,...", value_delimiter = ',')]
     pub(crate) shapes: Vec<Positive>,
     /// The compose file of a service `compose:SERVICE`.
     ///
-    /// `compose.yaml` or `docker-compose.yml` in this folder when absent.
+    /// [default: `compose.yaml` or `docker-compose.yml` in this folder]
     #[arg(long, value_name = "FILE")]
     pub(crate) compose: Option<PathBuf>,
     /// Dollars for one CPU for an hour.
@@ -56,12 +56,12 @@ pub(crate) struct SizeArgs {
     /// Dollars for one GiB of memory for an hour.
     #[arg(long, value_name = "PRICE", default_value = "0.0037")]
     pub(crate) memory_price: Positive,
-    /// When this time is over no further session starts.
+    /// Start no further session after this time.
     #[arg(long, value_name = "TIME", default_value = "20m")]
     pub(crate) within: Time,
     #[command(flatten)]
     pub(crate) asked: AskedArgs,
-    /// Results folder; `results/size-TIME` when absent.
+    /// Results folder [default: `results/size-TIME`].
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]

@@ -37,13 +37,13 @@ async fn record_all(args: &RecordArgs) -> anyhow::Result<u8> {
     if args.selection.runtime != RuntimeKind::Process {
         return Err(hinted(
             "recordings are made with local processes",
-            "leave --runtime away",
+            "omit --runtime",
         ));
     }
     if !args.selection.hosts.hosts().is_default() {
         return Err(hinted(
             "recordings are made with processes of this host",
-            "leave --contender-host and --load-host away",
+            "omit --contender-host and --load-host",
         ));
     }
     let Some(backend) = recording::real_backend(&suite, args.selection.backend) else {

@@ -290,7 +290,7 @@ impl<W: Write> Progress<W> {
             }
             Event::LimitsUnenforced { why } => {
                 let way = "run as root, or use --runtime docker";
-                self.note("", &format!("the limits do not hold: {why}; {way}"));
+                self.note("", &format!("limits are not enforced: {why}; {way}"));
             }
             Event::CeilingUnknown { why } => {
                 let text = format!(

@@ -292,14 +292,14 @@ fn hosts_that_cannot_run_a_part_are_refused_with_a_remedy() {
         &run("--runtime docker --contender-host ssh://b"),
         1,
         &[
-            "is for processes",
+            "requires --runtime process",
             "hint: name the host of the Docker engine by DOCKER_HOST=ssh://b",
         ],
     );
     check(
         &run("--contender-host ssh://b --profile-cpu"),
         1,
-        &["flame graphs are of processes of this host"],
+        &["flame graphs need contenders on this host"],
     );
     check(
         "record SUITE --contender-host ssh://b",

@@ -74,7 +74,7 @@ fn what_cannot_be_sampled_is_a_sentence_and_no_failure() {
     assert!(report.contains("no flame graph of good, item: perf refuses: "));
     world
         .run("up SUITE --contender good --profile-cpu --runtime external")
-        .check(1, &["flame graphs are of processes of this host", "hint: "]);
+        .check(1, &["flame graphs need processes on this host", "hint: "]);
 }
 
 #[test]

@@ -42,7 +42,7 @@ pub(crate) fn validate(spec: &LoadSpec) -> Result<(), LoadError> {
         }
         if step.duration_ns == 0 || step.duration_ns > DURATION_NS_MAX {
             return fail(format!(
-                "step {index}: duration is not within 1 ns and 7 days"
+                "step {index}: duration must be between 1 ns and 7 days"
             ));
         }
         if step.awaited_ns > DURATION_NS_MAX {

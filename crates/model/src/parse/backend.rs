@@ -84,7 +84,7 @@ fn settings(
         (
             "delay",
             table.delay.is_some(),
-            "takes the time that it takes",
+            "does not support an artificial delay",
         ),
         ("gzip", table.gzip.is_some(), "compresses as it does"),
         ("queue", table.queue.is_some(), "has the queue that it has"),

@@ -275,7 +275,7 @@ fn only_the_replay_backend_has_a_delay() {
          constant:TIME, exponential:MEAN or log-normal:MEDIAN,SIGMA"
     );
     assert_snapshot!(with("elasticsearch", "delay = \"constant:1ms\""), @r"
-    suite.toml:8:22: `backend[0].settings.delay`: elasticsearch takes the time that it takes
+    suite.toml:8:22: `backend[0].settings.delay`: elasticsearch does not support an artificial delay
       hint: only `replay` has a delay
     ");
     assert_snapshot!(with("elasticsearch", "gzip = true, queue = 5"), @r"
@@ -1002,7 +1002,7 @@ path = "/"
     assert_snapshot!(suite_complaints(&suite), @r#"
     suite.toml:18:1: `benchmark[0].transport`: HTTP/2 keeps its connections; keep-alive is always on
     suite.toml:21:12: `benchmark[0].transport`: `messages` is for `protocol = "websocket"`
-    suite.toml:26:13: `benchmark[1]`: a scenario is of requests, not over WebSocket
+    suite.toml:26:13: `benchmark[1]`: scenarios do not support WebSocket
     suite.toml:32:26: `benchmark[2].transport.protocol`: unknown value "http3"
       hint: did you mean `http2`? known: http1, http2, websocket
     suite.toml:32:47: `benchmark[2].transport.in-flight`: must be at least 1, found 0

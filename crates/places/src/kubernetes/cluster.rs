@@ -26,7 +26,7 @@ impl std::fmt::Debug for Cluster {
 }
 
 impl Cluster {
-    /// Connects to the cluster of this context; of the kubeconfig's current one when absent. The
+    /// Connects to the cluster of this context [default: the current one]. The
     /// kubeconfig is found as kubectl finds it.
     ///
     /// # Errors

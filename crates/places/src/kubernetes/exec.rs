@@ -100,7 +100,7 @@ impl Attached {
     pub async fn hear(&mut self) -> Result<String, ClusterError> {
         let line = self.lines.next_line().await;
         let line = line.map_err(|error| {
-            ClusterError::new(format!("{} cannot be heard: {error}", self.what))
+            ClusterError::new(format!("cannot read from {}: {error}", self.what))
         })?;
         line.ok_or_else(|| {
             ClusterError::new(format!("{} ended, or the way to it was cut", self.what))
@@ -126,7 +126,7 @@ pub(super) async fn output(
         tokio::join!(read(out, &mut printed), read(err, &mut complaint), async {
             ended?.await
         });
-    let cut = |error| ClusterError::new(format!("a command in {pod} cannot be heard: {error}"));
+    let cut = |error| ClusterError::new(format!("cannot read from a command in {pod}: {error}"));
     read.and(complained).map_err(cut)?;
     match status.and_then(|status| status.status) {
         Some(status) if status == "Success" => Ok(printed.trim().to_owned()),

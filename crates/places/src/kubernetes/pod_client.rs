@@ -112,7 +112,7 @@ async fn exchange(
     question: &PodRequest,
 ) -> Result<PodReply, ClusterError> {
     let strange =
-        |error: serde_json::Error| ClusterError::new(format!("a Pod replied strangely: {error}"));
+        |error: serde_json::Error| ClusterError::new(format!("invalid reply from a Pod: {error}"));
     let line = serde_json::to_string(question).map_err(strange)?;
     attached.say(&line).await?;
     let reply = attached.hear().await?;

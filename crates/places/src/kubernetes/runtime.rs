@@ -48,7 +48,7 @@ const BACKEND: &str = "backend";
 pub struct ClusterRequest {
     /// The cluster.
     pub cluster: Cluster,
-    /// An existing namespace to work in; the session makes its own when absent.
+    /// An existing namespace to work in [default: a new one].
     pub namespace: Option<String>,
     /// Which part runs where.
     pub nodes: Nodes,

@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ClusterSettings {
-    /// The kubeconfig's context; its current one when absent.
+    /// The kubeconfig's context [default: its current one].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
-    /// An existing namespace to work in; the session makes its own when absent.
+    /// An existing namespace to work in [default: a new one].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub namespace: Option<String>,
     /// Where images are pushed to, and nodes pull them from: `registry.example.org/team`.
@@ -21,7 +21,7 @@ pub struct ClusterSettings {
     /// machine, so it is in no file.
     #[serde(skip)]
     pub loader: Option<String>,
-    /// Pods that send the load; one when absent.
+    /// Pods that send the load [default: one].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub load_pods: Option<u32>,
     /// Nodes that they run on; those that no other part needs when empty.

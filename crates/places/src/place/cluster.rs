@@ -339,7 +339,7 @@ async fn load_program(
 
 fn no_delivery(context: &str) -> anyhow::Error {
     hinted(
-        format_args!("it is not known how images come to the nodes of the cluster {context}"),
+        format_args!("no way to load images onto the nodes of the cluster {context} is configured"),
         "--image-registry names a registry that the nodes pull from, or --image-loader a command \
          that loads an archive, `{}`, into them",
     )

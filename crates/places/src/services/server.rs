@@ -256,7 +256,7 @@ fn judge(answer: &str, user: &str) -> Result<(), (String, String)> {
     if major < VERSION_MIN {
         return Err((
             format!("it is PostgreSQL {major}, and {VERSION_MIN} is the oldest that can be used"),
-            "name a newer server, or leave --backend-url away: then one is started".to_owned(),
+            "name a newer server, or omit --backend-url: then one is started".to_owned(),
         ));
     }
     if !words.any(|word| word == "true") {

@@ -54,7 +54,7 @@ impl RemoteClient {
         self.input.flush().await.map_err(cut)?;
         while let Some(line) = self.lines.next_line().await.map_err(cut)? {
             let reply: Numbered<RemoteReply> = serde_json::from_str(&line)
-                .map_err(|error| format!("{name} replied strangely: {error}"))?;
+                .map_err(|error| format!("invalid reply from {name}: {error}"))?;
             if reply.number == number {
                 return Ok(reply.line);
             }

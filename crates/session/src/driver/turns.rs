@@ -21,7 +21,7 @@ struct SetMember<'a> {
     notes: Vec<String>,
     instance: Box<dyn Instance>,
     counted: Option<Counted<'a>>,
-    /// Its run has ended.
+    /// Whether the run of the contender has ended.
     has_left: bool,
 }
 

@@ -12,7 +12,7 @@ const COMMIT_SHOWN: usize = 9;
 /// A commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Commit {
-    /// Its hash, hexadecimal.
+    /// Hash of the commit, hexadecimal.
     pub commit: String,
     /// The first line of its message.
     pub title: String,

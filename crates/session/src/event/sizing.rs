@@ -47,7 +47,7 @@ pub struct MemoryNeed {
     /// none was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outgrown_bytes: Option<u64>,
-    /// Its highest use of memory under the first limit, bytes; absent where it is not metered.
+    /// Highest use of memory under the first limit, bytes; absent if it is not metered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub peak_bytes: Option<u64>,
 }
@@ -70,7 +70,7 @@ pub struct Shape {
     /// Replicas for the whole rate, by the lower end of the interval or what each process met.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replicas: Option<u64>,
-    /// Their price for a month, dollars.
+    /// Price of all replicas for a month, dollars.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dollars_per_month: Option<f64>,
     /// The share of time for which the CPU limit held it back, near its capacity.

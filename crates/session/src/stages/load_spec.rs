@@ -28,7 +28,7 @@ pub struct Loaded<'a> {
     pub address: SocketAddr,
     /// The device to which connections to it are bound; `None` if they are not.
     pub device: Option<&'a str>,
-    /// The name for `Host` in requests; the address when absent.
+    /// The name for `Host` in requests [default: the address].
     pub host: Option<&'a str>,
     /// Where its CPU time can be read.
     pub cpu_counter: Option<CpuCounter>,
@@ -41,7 +41,7 @@ pub struct Loaded<'a> {
 pub struct SpecInput<'a> {
     /// The contenders; several take turns.
     pub loaded: Vec<Loaded<'a>>,
-    /// Its requests.
+    /// Requests of the load.
     pub requests: &'a [RequestSpec],
     /// Makes the requests a scenario.
     pub scenario: Option<&'a Scenario>,

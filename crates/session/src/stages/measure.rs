@@ -70,7 +70,7 @@ pub(crate) struct LoadDriver {
 /// the contenders are warm.
 #[derive(Clone, Copy)]
 struct Block {
-    /// Its number among all steps of the run.
+    /// Number of the step in the run.
     step: usize,
     planned: PlannedStep,
     /// The step of the load generator once more.

@@ -33,7 +33,7 @@ const SHOWN_CHARS: usize = 100;
 /// is measured under load does not depend on it.
 ///
 /// # Errors
-/// Those of the observer.
+/// Errors of the observer.
 pub(crate) async fn measure(
     parts: &SessionDeps<'_>,
     case: &Case,

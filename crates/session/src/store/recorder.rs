@@ -181,7 +181,7 @@ impl Observer for Recorder {
 /// Refuses a results folder that holds a session.
 ///
 /// # Errors
-/// It does.
+/// The folder holds one.
 pub fn refuse_session(folder: &Path) -> anyhow::Result<()> {
     if !folder.join(SessionFile::NAME).exists() {
         return Ok(());

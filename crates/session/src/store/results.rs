@@ -22,7 +22,7 @@ use super::suite_folder;
 /// Reads a results folder, with the suite's analysis when the suite is still there.
 ///
 /// # Errors
-/// It is not a results folder, or a file in it cannot be read.
+/// The folder is not a results folder, or a file in it cannot be read.
 pub fn read(folder: &Path) -> anyhow::Result<Results> {
     let mut results = read_records(folder)?;
     results.flame_graphs = flame_file::read(folder);
@@ -73,7 +73,7 @@ pub fn has_records(folder: &Path) -> bool {
 /// warm-up by which a set was found warm is in the step that follows.
 ///
 /// # Errors
-/// It is not a results folder, or a file in it cannot be read.
+/// The folder is not a results folder, or a file in it cannot be read.
 pub fn read_records(folder: &Path) -> anyhow::Result<Results> {
     let records = folder.join("records");
     let entries = fs::read_dir(&records).with_context(|| {
@@ -133,7 +133,7 @@ pub struct Progress {
 /// How far each run of a results folder got, by its id.
 ///
 /// # Errors
-/// It is not a results folder, or a file in it cannot be read.
+/// The folder is not a results folder, or a file in it cannot be read.
 pub fn progress(folder: &Path) -> anyhow::Result<BTreeMap<String, Progress>> {
     let mut progress: BTreeMap<String, Progress> = BTreeMap::new();
     for entry in fs::read_dir(folder.join("records"))
@@ -157,7 +157,7 @@ pub fn progress(folder: &Path) -> anyhow::Result<BTreeMap<String, Progress>> {
 /// folder, in the order of their files.
 ///
 /// # Errors
-/// It is not a results folder, or a file in it cannot be read.
+/// The folder is not a results folder, or a file in it cannot be read.
 pub fn capacities_before(folder: &Path, run: &PlannedRun) -> anyhow::Result<Vec<CapacityRecord>> {
     let case = |id: &str| id.rsplit_once(".r").map(|(case, _)| case.to_owned());
     let mut found = Vec::new();

@@ -62,7 +62,7 @@ pub fn read(path: &Path) -> anyhow::Result<SuiteFolder> {
 /// The contenders of a suite's folder alone, whatever its other files say.
 ///
 /// # Errors
-/// Their files have mistakes.
+/// Files of the suite have mistakes.
 pub(crate) fn read_contenders(path: &Path) -> anyhow::Result<Vec<Contender>> {
     let sources = contender_sources(path)?;
     parse::contenders_alone(&sources).map_err(|diagnostics| {

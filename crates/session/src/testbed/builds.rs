@@ -37,7 +37,7 @@ pub enum News<T> {
 /// function to call when a build command starts; those that are up to date do not call it.
 ///
 /// # Errors
-/// Those of `tell`; the remaining builds are not made, or are ended.
+/// Errors of `tell`; the remaining builds are not made, or are ended.
 pub async fn build_all<C, T>(
     contenders: &[C],
     build: impl AsyncFn(&C, &(dyn Fn() + Sync)) -> T,
@@ -90,16 +90,16 @@ pub fn build_options(suite: &Suite) -> BuildOptions {
 /// Which of the contenders a build is of.
 #[derive(Debug, Clone)]
 pub struct Which<'a> {
-    /// Its name.
+    /// Name of the contender.
     pub contender: &'a str,
-    /// Its position, from 0.
+    /// Position of the contender, from 0.
     pub index: usize,
     /// How many there are.
     pub contenders: usize,
 }
 
 impl Which<'_> {
-    /// Its build starts.
+    /// The build of a contender starts.
     #[must_use]
     pub fn building(&self) -> Event {
         Event::Building {

@@ -32,7 +32,7 @@ pub struct Bisect {
     pub bad: String,
     /// The folder of the repository in which each commit is built and started.
     pub folder: PathBuf,
-    /// The command of a shell that builds each commit; nothing is built when absent.
+    /// The command of a shell that builds each commit [default: nothing is built].
     pub build: Option<String>,
     /// The program of each commit and its arguments.
     pub command: Vec<String>,

@@ -46,7 +46,7 @@ pub struct Duel {
     pub scrape: Option<String>,
     /// Parts of the bodies of JSON responses that may differ.
     pub ignored: Vec<JsonPath>,
-    /// Where those that are started listen; where a compose file says, or at 8080, when absent.
+    /// Where those that are started listen [default: the port of the compose file, or 8080].
     pub port: Option<u16>,
     /// The path asked until the first valid response (200 or 404).
     pub ready_path: String,
@@ -58,11 +58,11 @@ pub struct Duel {
     pub limits: Limits,
     /// Where commands are started.
     pub workdir: PathBuf,
-    /// The cluster in which images run as Pods; they run in an engine of this host when absent.
+    /// The cluster in which images run as Pods [default: they run in an engine of this host].
     pub cluster: Option<ClusterSettings>,
     /// Other hosts on which parts run.
     pub hosts: FarHosts,
-    /// The compose file; one of its usual names there when absent.
+    /// The compose file [default: one of its usual names there].
     pub compose_file: Option<PathBuf>,
     /// Connections of closed load.
     pub connections: u32,
@@ -103,7 +103,7 @@ pub enum DuelRuns {
 /// One of the services of a duel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DuelService {
-    /// Its name in reports.
+    /// Name of the service in reports.
     pub name: String,
     /// As the user wrote it.
     pub text: String,
@@ -131,13 +131,13 @@ pub enum ServiceSource {
 /// An image that is a service.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ServiceImage {
-    /// Its name, as engines know it.
+    /// Name of the image, as engines know it.
     pub reference: String,
     /// Replaces its entry point; empty for its own.
     pub entrypoint: Vec<String>,
     /// Replace the arguments of its entry point; empty for its own.
     pub arguments: Vec<String>,
-    /// Its own environment variables.
+    /// Environment variables of this service alone.
     pub env: BTreeMap<String, String>,
     /// Files and folders of this host that it can read.
     pub volumes: Vec<Volume>,
@@ -230,7 +230,7 @@ impl Duel {
     /// Returns the runtime of all sides.
     ///
     /// # Errors
-    /// They are of different kinds, so that they would not have the same conditions.
+    /// The services are of different kinds, so that they would not have the same conditions.
     pub fn runtime(&self) -> anyhow::Result<RuntimeKind> {
         let first = &self.sides[0];
         let runtime_of = |side: &DuelService| side.service.runtime(self.cluster.is_some());
@@ -274,7 +274,7 @@ impl Duel {
             if limited || !self.env.is_empty() {
                 return Err(hinted(
                     "services that run already cannot be given limits or an environment",
-                    "leave --cpus, --memory and --env out, or name commands instead of URLs",
+                    "omit --cpus, --memory and --env, or name commands instead of URLs",
                 ));
             }
         }

@@ -43,7 +43,7 @@ pub struct Agreement {
     pub notes: Vec<String>,
     /// The reason for measuring the services in whole runs instead of turns, as a sentence.
     pub no_turns: Option<String>,
-    /// Their runtime.
+    /// Runtime of the services.
     pub runtime: RuntimeKind,
 }
 

@@ -77,11 +77,11 @@ pub(super) fn sentence(
     let lived = mib(memory.lived_bytes);
     let lives = match (memory.died_bytes, memory.outgrown_bytes) {
         (_, Some(outgrown)) => format!(
-            "It lives with {lived} for a few seconds, and was killed for memory with {} later.",
+            "It survives a few seconds with {lived}, but was killed for memory with {} later.",
             mib(outgrown)
         ),
-        (Some(died), None) => format!("It lives with {lived} and dies with {}.", mib(died)),
-        (None, None) => format!("It lives with {lived}, and less was not tried."),
+        (Some(died), None) => format!("It runs with {lived} and fails with {}.", mib(died)),
+        (None, None) => format!("It runs with {lived}; less was not tried."),
     };
     let found = cheapest(shapes).and_then(|best| {
         Some((
@@ -189,7 +189,7 @@ mod tests {
             sentence("shop", 800.0, "p99 <= 50ms", &shapes, &MEMORY),
             "shop serves 800 requests/s within p99 <= 50ms cheapest with 1 replica of 1 CPU and \
              64 MiB of memory, for 29.2 dollars a month: it sustains 820 (800\u{2013}840) \
-             requests/s. It lives with 48 MiB and dies with 32 MiB."
+             requests/s. It runs with 48 MiB and fails with 32 MiB."
         );
     }
 
@@ -210,7 +210,7 @@ mod tests {
             sentence("shop", 3000.0, "p99 <= 100ms", &shapes, &MEMORY),
             "shop serves 3000 requests/s within p99 <= 100ms cheapest with 1 replica of 0.5 CPU \
              and 64 MiB of memory, for 14.6 dollars a month: it sustains at least 12608 \
-             requests/s. It lives with 48 MiB and dies with 32 MiB."
+             requests/s. It runs with 48 MiB and fails with 32 MiB."
         );
         // What is less than the rate bounds the replicas, too.
         assert_eq!(bounded(0.5, 1000.0).replicas, Some(3));
@@ -233,7 +233,7 @@ mod tests {
         );
         assert!(
             said.ends_with(
-                "It lives with 48 MiB for a few seconds, and was killed for memory with 60 MiB \
+                "It survives a few seconds with 48 MiB, but was killed for memory with 60 MiB \
                  later."
             ),
             "{said}"

@@ -142,7 +142,11 @@ impl<'a, 'w> Search<'a, 'w> {
             Tried::Lived(peak) => peak,
             Tried::Died(why) => {
                 return Err(hinted(
-                    format_args!("{} dies with {}: {why}", self.service, mib(most)),
+                    format_args!(
+                        "{} is killed or fails with {}: {why}",
+                        self.service,
+                        mib(most)
+                    ),
                     "give it more with --memory; the smallest that it needs is looked for",
                 ));
             }
@@ -277,7 +281,7 @@ fn must_be_limited(run: &RunRecords) -> anyhow::Result<()> {
     match run.begin.enforcement.unlimited_because() {
         None => Ok(()),
         Some(why) => Err(hinted(
-            format_args!("limits do not hold here: {why}"),
+            format_args!("limits are not enforced here: {why}"),
             "run it as root, or name an image of the service: NAME=image:IMAGE",
         )),
     }

@@ -77,7 +77,7 @@ impl<W: Write> Progress<W> {
         self.pace.decided(expected);
         let (counted, time) = (counted(sets as u64, "set"), human(expected));
         self.line(&format!(
-            "\n{counted} had no block that counts: played once more, about {time}"
+            "\n{counted} had no valid block: repeating, about {time}"
         ));
     }
 

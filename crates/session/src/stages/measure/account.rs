@@ -29,7 +29,7 @@ pub(crate) struct Account {
     pub(super) loaded: BTreeMap<usize, Totals>,
     /// How warm the contender was at the end of a warm-up that lasted until it was.
     pub(super) warmth: Option<Warmth>,
-    /// Its cost in slices of the open load of others, since its own last one.
+    /// Cost of the contender in others' slices of the open load, since its last own slice.
     pub(super) unloaded: Option<Unloaded>,
     /// Slices of a warm-up that is played until the contender is warm; `None` outside of one.
     pub(super) warm_up: Option<WarmUp>,
@@ -37,7 +37,7 @@ pub(crate) struct Account {
     pub(super) noted: BTreeSet<String>,
     /// The reason why it takes no part any more.
     pub(super) lost: Option<Failure>,
-    /// It ended within a slice, which has still to be recorded.
+    /// Whether the contender ended within a slice that has still to be recorded.
     pub(super) has_open_slice: bool,
 }
 
