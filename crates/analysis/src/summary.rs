@@ -258,7 +258,8 @@ fn title(verdict: FairnessVerdict, rows: &[Row]) -> &'static str {
             "Backend-bound: the backend was the bottleneck; true values are at least this high"
         }
         FairnessVerdict::GeneratorBound => {
-            "Generator-bound: the load generator was the bottleneck; true values are at least this high"
+            "Generator-bound: the load generator was the bottleneck; true values are at least this \
+             high"
         }
         FairnessVerdict::Unknown => "Not judged",
         FairnessVerdict::Invalid => "Invalid",

@@ -252,7 +252,7 @@ pub(crate) struct RunArgs {
     /// `p99>20%`, or `errors>0.1%` (of all requests); may be repeated.
     #[arg(long, value_name = "CONDITION", requires = "baseline")]
     pub(crate) fail_if: Vec<Condition>,
-    /// What to do if a condition is undecided.
+    /// The outcome if a condition is undecided.
     ///
     /// The more sets of processes, the fewer conditions are undecided.
     #[arg(long, value_enum, default_value_t = Undecided::Pass, requires = "fail_if")]

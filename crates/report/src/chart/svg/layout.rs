@@ -6,7 +6,7 @@ use bakeoff_analysis::number::count;
 
 /// How far apart marks of one row are.
 const BESIDES: f64 = 11.0;
-/// Height of a row of dots or estimates, and of a name above it.
+/// Height of a row, and of a name above it.
 const ROW: f64 = 28.0;
 const NAME: f64 = 18.0;
 /// More of the width than this share is not given to the names of rows; these then stand above.

@@ -38,7 +38,7 @@ pub(crate) fn document(chart: &Chart, under: &str) -> String {
     Drawing::new(chart, FILE).document(under)
 }
 
-/// A sample of the line of a case for a legend outside of drawings.
+/// A sample of a case's line, for a legend outside of drawings.
 pub(crate) fn sample(case: usize, published: bool) -> Markup {
     html! {
         svg.plot viewBox="0 0 26 12" width="26" height="12" aria-hidden="true" {
