@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bakeoff_load::{Go, Stop};
-use bakeoff_model::load::{ErrorClass, LoadEvent, Pace, ReactorChoice, RequestSpec, StepSpec};
+use bakeoff_model::load::{ErrorClass, LoadEvent, Pace, RequestSpec, StepSpec};
 
 use crate::server::{Act, Server, perform, say};
 use crate::{MILLISECOND, SECOND, get, load_spec, run, try_run};
@@ -416,17 +416,6 @@ fn specs_that_make_no_sense_are_refused() {
     for (change, expected) in cases {
         let message = message(change);
         assert!(message.contains(expected), "{message}");
-    }
-}
-
-#[test]
-fn earlier_names_of_reactors_are_read() {
-    for (name, reactor) in [
-        ("epoll-stamped", ReactorChoice::EpollRxTimestamps),
-        ("uring-stamped", ReactorChoice::UringRxTimestamps),
-    ] {
-        let read: ReactorChoice = serde_json::from_value(name.into()).unwrap();
-        assert_eq!(read, reactor);
     }
 }
 
