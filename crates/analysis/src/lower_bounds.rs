@@ -22,7 +22,7 @@ pub struct LowerBound {
     pub validity: Validity,
     /// The first contender of the fair ranks.
     pub best: String,
-    /// Ratio of its throughput to that of the best fair one.
+    /// Throughput over the throughput of the best fair contender.
     pub comparison: Comparison,
     /// The unit of repetition: `run`, or `set`.
     pub unit: &'static str,

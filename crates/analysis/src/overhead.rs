@@ -178,7 +178,7 @@ fn add(overhead: &mut Overhead, load: &LoadAnalysis<'_>, all: &BTreeSet<&str>) {
     let benchmark = &load.data;
     let mut pairs: Vec<(&CaseData<'_>, &CaseData<'_>)> = Vec::new();
     for case in &benchmark.cases {
-        // The contender's own problems are reported where it would be ranked.
+        // The ranking reports the contender's own problems.
         if reason_unranked(load, case).is_some() {
             continue;
         }

@@ -11,7 +11,7 @@ pub struct PlayedTurn {
     /// Successful requests per second.
     pub requests_per_s: f64,
     /// CPU time of the contender for each request that ended, us. If it was not read turn by turn,
-    /// as in a cluster, that of the whole slice; `None` if it was not read.
+    /// as in a cluster, the mean of the slice; `None` if it was not read.
     pub cpu_us: Option<f64>,
     /// Number of cores that the contender used in the turn; `None` if it was not read turn by turn.
     pub cores: Option<f64>,

@@ -24,8 +24,8 @@ pub struct Row {
     pub label: String,
     /// Caveat about the contender.
     pub note: Option<String>,
-    /// Successful requests per second at the best step: with fewer than four runs that of all, else
-    /// for each run that of the others. Its validity determines the table of the row.
+    /// Successful requests per second at the best step: with fewer than four runs the best step of
+    /// all runs, else for each run the best step of the others. Its validity determines the table.
     pub throughput: Metric,
     /// Label of the step that is best in all runs: its connections or its rate.
     pub step: String,

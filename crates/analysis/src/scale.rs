@@ -5,7 +5,7 @@
 pub struct Scale {
     /// Factor for requests per second.
     pub rate: f64,
-    /// Factor for CPU per request; `None` if that of the common contender is not known.
+    /// Factor for CPU per request; `None` if the common contender's CPU is not known.
     pub cpu: Option<f64>,
 }
 

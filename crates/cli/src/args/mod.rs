@@ -141,7 +141,7 @@ pub(crate) struct Selection {
     /// Where contenders run.
     #[arg(long, value_enum, default_value_t = RuntimeKind::Process)]
     pub(crate) runtime: RuntimeKind,
-    /// The backend [default: that of the suite].
+    /// The backend [default: the suite's].
     #[arg(long, value_name = "NAME", value_parser = backend())]
     pub(crate) backend: Option<BackendName>,
     #[command(flatten)]
@@ -169,7 +169,7 @@ pub(crate) struct MeasuredArgs {
     /// Delay of each response of the replay backend.
     ///
     /// `none`, `recorded`, `constant:10ms`, `exponential:10ms` or `log-normal:10ms,0.5` [default:
-    /// that of the suite].
+    /// the suite's].
     #[arg(long, value_name = "DELAY")]
     pub(crate) backend_delay: Option<Delay>,
 }
@@ -351,7 +351,7 @@ pub(crate) struct UpArgs {
     /// Where it runs.
     #[arg(long, value_enum, default_value_t = RuntimeKind::Process)]
     pub(crate) runtime: RuntimeKind,
-    /// The backend [default: that of the suite].
+    /// The backend [default: the suite's].
     #[arg(long, value_name = "NAME", value_parser = backend())]
     pub(crate) backend: Option<BackendName>,
     #[command(flatten)]
