@@ -1,14 +1,18 @@
 //! Runs the parts of a chore one after the other, and says at the end how long each took.
 
-use std::io::Write as _;
+use std::collections::VecDeque;
+use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, ExitStatus};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
 
 use crate::workspace::say;
+
+/// As many lines of a command that fails are enough to hold its reason.
+const REASON_LINES: usize = 15;
 
 /// Environment variables of a command.
 pub(crate) type Variables = &'static [(&'static str, &'static str)];
@@ -122,7 +126,7 @@ impl<'a> Chores<'a> {
             table.push_str(note);
             table.push('\n');
         }
-        let _ = write!(std::io::stdout(), "{table}");
+        let _ = write!(io::stdout(), "{table}");
     }
 }
 
@@ -134,6 +138,19 @@ fn clock(time: Duration) -> String {
 
 /// Runs a command in the workspace's root, says which, and fails when it does.
 pub(crate) fn command(root: &Path, line: &str, env: &[(&str, &str)]) -> anyhow::Result<()> {
+    let status = start(root, line, env, |_| Ok(()))?;
+    if !status.success() {
+        bail!("{line}: {status}");
+    }
+    Ok(())
+}
+
+fn start(
+    root: &Path,
+    line: &str,
+    env: &[(&str, &str)],
+    connect: impl FnOnce(&mut Command) -> anyhow::Result<()>,
+) -> anyhow::Result<ExitStatus> {
     let variables: String = env
         .iter()
         .map(|(name, value)| format!("{name}={value} "))
@@ -141,14 +158,45 @@ pub(crate) fn command(root: &Path, line: &str, env: &[(&str, &str)]) -> anyhow::
     say(&format!("+ {variables}{line}"));
     let mut words = line.split(' ');
     let program = words.next().unwrap_or_default();
-    let status = Command::new(program)
+    let mut command = Command::new(program);
+    command
         .args(words)
         .envs(env.iter().copied())
-        .current_dir(root)
-        .status()
-        .with_context(|| format!("cannot run {program}"))?;
+        .current_dir(root);
+    connect(&mut command)?;
+    let status = command.status();
+    status.with_context(|| format!("cannot run {program}"))
+}
+
+/// Like [`command()`], for a command that says at its end why it fails: the error ends with the last
+/// lines that it printed.
+pub(crate) fn command_with_reason(
+    root: &Path,
+    line: &str,
+    env: &[(&str, &str)],
+) -> anyhow::Result<()> {
+    let (output, input) = io::pipe().context("no pipe")?;
+    let mut last: VecDeque<String> = VecDeque::new();
+    let status = thread::scope(|scope| {
+        let lines = BufReader::new(output).lines();
+        scope.spawn(|| {
+            for line in lines.map_while(Result::ok) {
+                let _ = writeln!(io::stdout(), "{line}");
+                last.push_back(line);
+                if last.len() > REASON_LINES {
+                    last.pop_front();
+                }
+            }
+        });
+        start(root, line, env, |command| {
+            let copy = input.try_clone().context("no pipe")?;
+            command.stdout(copy).stderr(input);
+            Ok(())
+        })
+    })?;
     if !status.success() {
-        bail!("{line}: {status}");
+        let last: Vec<String> = last.into();
+        bail!("{line}: {status}; it printed last:\n{}", last.join("\n"));
     }
     Ok(())
 }
@@ -164,7 +212,7 @@ mod tests {
     use std::path::Path;
     use std::time::Duration;
 
-    use super::{Chores, clock};
+    use super::{Chores, clock, command_with_reason};
 
     #[test]
     fn times_are_minutes_and_seconds() {
@@ -180,5 +228,13 @@ mod tests {
         assert!(chores.step("other", |_| Ok(())).is_ok());
         let outcomes: Vec<&str> = chores.steps.iter().map(|step| step.outcome).collect();
         assert_eq!(outcomes, ["failed", ""]);
+    }
+
+    #[test]
+    fn a_command_that_fails_is_quoted() {
+        let root = Path::new(".");
+        let error = command_with_reason(root, "ls /dev/null /nothing-here", &[]).unwrap_err();
+        assert!(error.to_string().contains("/nothing-here"), "{error}");
+        assert!(command_with_reason(root, "true", &[]).is_ok());
     }
 }

@@ -12,7 +12,7 @@ use anyhow::{Context as _, bail};
 use serde::Deserialize;
 
 use crate::browser;
-use crate::chores::{Chores, Variables, command};
+use crate::chores::{Chores, Variables, command_with_reason};
 use crate::workspace::built;
 
 pub(crate) use self::ledger::{Ledger, findings};
@@ -306,7 +306,9 @@ impl Suite {
     fn bakeoff(&self, chores: &mut Chores<'_>, what: &str, line: &str) -> anyhow::Result<()> {
         let name = format!("{}: {what}", self.folder);
         let line = format!("{} {line}", built("bakeoff")?.display());
-        chores.step(&name, |chores| command(chores.root(), &line, &BUILD_ENV))
+        chores.step(&name, |chores| {
+            command_with_reason(chores.root(), &line, &BUILD_ENV)
+        })
     }
 }
 
