@@ -168,8 +168,8 @@ fn start(
     status.with_context(|| format!("cannot run {program}"))
 }
 
-/// Like [`command()`], for a command that says at its end why it fails: the error ends with the last
-/// lines that it printed.
+/// Runs a command in the workspace's root that says at its end why it fails: the error ends with
+/// the last lines that it printed.
 pub(crate) fn command_with_reason(
     root: &Path,
     line: &str,

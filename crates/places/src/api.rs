@@ -47,7 +47,7 @@ pub struct StartSpec {
     pub cores: Vec<usize>,
     /// The port on which it will listen.
     pub port: u16,
-    /// The path asked until the first valid response (200 or 404).
+    /// The path asked until the first valid response (200 or 404); empty if a connection suffices.
     pub ready_path: String,
     /// How long that may take.
     pub start_timeout: Duration,
@@ -96,6 +96,14 @@ pub trait Runtime: Send + Sync {
     /// # Errors
     /// Something of a dead session could not be removed.
     fn sweep(&self) -> BoxFuture<'_, Result<Vec<String>, SweepError>>;
+
+    /// Gives back what was made for the session, and waits until it is gone.
+    ///
+    /// # Errors
+    /// It is still there; the sweep of the next session finds it.
+    fn end(&self) -> BoxFuture<'_, Result<(), Problem>> {
+        Box::pin(async { Ok(()) })
+    }
 }
 
 /// One reading of a process group and of its host, both taken now: neither is of another moment or
@@ -230,6 +238,18 @@ pub struct StopReport {
     pub exit: ExitInfo,
     /// Whether it had to be killed.
     pub killed: bool,
+}
+
+impl StopReport {
+    /// Returns the report on something that was left as it is.
+    pub(crate) fn nothing() -> Self {
+        Self {
+            graceful: true,
+            took: Duration::ZERO,
+            exit: ExitInfo::default(),
+            killed: false,
+        }
+    }
 }
 
 /// Why a group could not be started.

@@ -1,15 +1,19 @@
-//! What a place gives to a session besides the runtime of contenders: single requests, load
-//! generators, and the backend. Tests provide fakes. Nothing here acts.
+//! What a place gives to a session besides the runtime of contenders: their installation,
+//! single requests, and load generators. Tests provide fakes. Nothing here acts.
 
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use anyhow::bail;
 use async_trait::async_trait;
 use bakeoff_base::problem::Problem;
+use bakeoff_build::Built;
 use bakeoff_model::check::{Check, ReceivedResponse};
 use bakeoff_model::load::{ClockOffset, LoadEvent, LoadSpec, StepCommand};
-use bakeoff_model::resource::ResourceSample;
+use bakeoff_model::record::{Cores, GeneratorCeiling};
+use bakeoff_model::suite::Contender;
 
+use crate::contender::Ready;
 use crate::{BoxFuture, Instance, Wire};
 
 /// How long a contender may take to stop.
@@ -47,35 +51,20 @@ pub trait Client: Send + Sync {
     ) -> BoxFuture<'a, Result<ReceivedResponse, Problem>>;
 }
 
-/// A running backend, as far as a session needs it.
-pub trait BackendProbe: Send + Sync {
-    /// Returns its cost so far.
-    fn sample(&self) -> BoxFuture<'_, ResourceSample>;
-
-    /// Why it, or a dependency, responds no more; `None` while all live, and if that is not known:
-    /// of servers that run already, and of Pods.
-    fn ended(&self) -> BoxFuture<'_, Option<Problem>> {
-        Box::pin(async { None })
-    }
-
-    /// Requests that the replay backend had no recording of since the last call.
-    fn unknown_requests(&self) -> BoxFuture<'_, Vec<String>>;
-
-    /// Empties the contender's database, where the backend has databases.
+/// Brings built contenders to where they run.
+#[async_trait(?Send)]
+pub trait Installer {
+    /// Returns a built contender in the form that the runtime starts.
     ///
     /// # Errors
-    /// The error message.
-    fn prepare<'a>(&'a self, contender: &'a str) -> BoxFuture<'a, Result<(), Problem>>;
-
-    /// Returns the result of a query in the contender's database.
-    ///
-    /// # Errors
-    /// The error message.
-    fn query<'a>(
-        &'a self,
-        contender: &'a str,
-        query: &'a str,
-    ) -> BoxFuture<'a, Result<String, Problem>>;
+    /// The contender cannot run there.
+    async fn install(
+        &self,
+        suite: &str,
+        contender: &Contender,
+        built: Built,
+        jvm_options: Vec<String>,
+    ) -> anyhow::Result<Ready>;
 }
 
 /// Starts load generators.
@@ -83,6 +72,15 @@ pub trait BackendProbe: Send + Sync {
 pub trait LoadGenerator {
     /// Starts a load generator on a load spec.
     async fn start(&self, spec: &LoadSpec) -> anyhow::Result<Box<dyn RunningLoad>>;
+
+    /// Measures what a load generator can do at best on these cores.
+    ///
+    /// # Errors
+    /// It cannot be measured, and why.
+    async fn ceiling(&self, cores: &Cores) -> anyhow::Result<GeneratorCeiling> {
+        let _ = cores;
+        bail!("this load generator cannot be measured")
+    }
 }
 
 /// A running load generator. Dropping it ends it.

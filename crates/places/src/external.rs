@@ -170,14 +170,7 @@ impl Instance for ExternalInstance {
 
     /// An external service is not ours to stop: nothing happens.
     fn stop(&mut self, _grace: Duration) -> BoxFuture<'_, StopReport> {
-        let exit = ExitInfo::default();
-        let report = StopReport {
-            graceful: true,
-            took: Duration::ZERO,
-            exit,
-            killed: false,
-        };
-        Box::pin(async move { report })
+        Box::pin(async { StopReport::nothing() })
     }
 
     fn logs(&self) -> String {

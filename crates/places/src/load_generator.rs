@@ -11,9 +11,11 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, bail};
 use async_trait::async_trait;
 use bakeoff_model::load::{LoadEvent, LoadSpec, StepCommand};
+use bakeoff_model::record::{Cores, GeneratorCeiling};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
+use crate::ceiling;
 use crate::contracts::{LoadGenerator, RunningLoad};
 
 /// The arguments with which this program is a load generator.
@@ -30,6 +32,17 @@ pub struct ProcessGenerator {
     pub program: PathBuf,
 }
 
+impl ProcessGenerator {
+    /// Returns the generator that is this program.
+    ///
+    /// # Errors
+    /// This program's own file is gone.
+    pub fn of_this_program() -> anyhow::Result<Self> {
+        let program = std::env::current_exe().context("cannot find this program's own file")?;
+        Ok(Self { program })
+    }
+}
+
 /// A load generator process.
 pub(super) struct GeneratorProcess {
     child: Child,
@@ -44,6 +57,13 @@ impl LoadGenerator for ProcessGenerator {
         let mut command = Command::new(&self.program);
         command.args(LOAD);
         Ok(Box::new(started(command, spec).await?))
+    }
+
+    async fn ceiling(&self, cores: &Cores) -> anyhow::Result<GeneratorCeiling> {
+        let (program, cores) = (self.program.clone(), cores.clone());
+        let measuring = move || ceiling::measure(&program, &cores);
+        let measured = tokio::task::spawn_blocking(measuring).await;
+        measured.context("the engine panicked")?
     }
 }
 

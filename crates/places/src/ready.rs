@@ -67,8 +67,8 @@ pub(crate) fn wall_ns() -> u64 {
 }
 
 /// Asks `path` of `address`, by its protocol, every 0.5 ms at least until a valid response: 200 or
-/// 404, or any response to a call of gRPC. `ended` is asked between the attempts and must not
-/// block. Blocking: run it on a thread for blocking work.
+/// 404, or any response to a call of gRPC. With an empty path a connection suffices. `ended` is
+/// asked between the attempts and must not block. Blocking: run it on a thread for blocking work.
 ///
 /// # Errors
 /// No valid response came within the limit, or `ended` said that none will.
@@ -101,6 +101,12 @@ pub fn await_answer(
             continue;
         };
         let listened_ns = *listened_ns.get_or_insert_with(monotonic_ns);
+        if path.is_empty() {
+            return Ok(Answered {
+                listened_ns,
+                answered_ns: listened_ns,
+            });
+        }
         let until = deadline.min(Instant::now() + patience);
         let opened = Stream::open(stream, client.as_ref());
         let asked = Asked {

@@ -5,8 +5,8 @@ use bakeoff_base::hint::with_hints;
 use bakeoff_model::failure::Failure;
 use bakeoff_model::plan::PlannedRun;
 use bakeoff_model::suite::Suite;
-use bakeoff_places::Runtime;
-use bakeoff_places::contracts::{BackendProbe, Client, LoadGenerator};
+use bakeoff_places::place::Place;
+use bakeoff_places::services::Services;
 
 use crate::ready_case::Case;
 
@@ -17,27 +17,16 @@ pub const GROUP: &str = "lifecycle";
 pub struct SessionDeps<'a> {
     /// The suite.
     pub suite: &'a Suite,
-    /// The runtime of contenders.
-    pub runtime: &'a dyn Runtime,
-    /// Starts load generators.
-    pub generator: &'a dyn LoadGenerator,
-    /// Sends single requests.
-    pub client: &'a dyn Client,
-    /// The running backend, if the session has one.
-    pub backend: Option<&'a dyn BackendProbe>,
-    /// Cores of the host.
-    pub host_cores: usize,
+    /// The place of contenders.
+    pub place: &'a Place,
+    /// The services that contenders call.
+    pub services: &'a Services,
 }
 
 impl SessionDeps<'_> {
-    /// Fails if the backend or a dependency has ended: what contenders did since then says nothing
-    /// about them.
-    pub(crate) async fn backend_lives(&self) -> anyhow::Result<()> {
-        let ended = match self.backend {
-            Some(backend) => backend.ended().await,
-            None => None,
-        };
-        match ended {
+    /// Fails if a service has ended: what contenders did since then says nothing about them.
+    pub(crate) async fn services_run(&self) -> anyhow::Result<()> {
+        match self.services.ended().await {
             Some(problem) => Err(with_hints(problem.with_hint(
                 "the run is not counted: end the cause, and `--resume` makes it again",
             ))),

@@ -141,11 +141,7 @@ impl Driver<'_> {
 
     /// Notes on requests since the last call that the backend had no response to.
     async fn unknown_requests(&self) -> impl Iterator<Item = String> + use<> {
-        let unknown = match self.parts.backend {
-            Some(backend) => backend.unknown_requests().await,
-            None => Vec::new(),
-        };
-        let unknown = unknown.into_iter();
+        let unknown = self.parts.services.unknown_requests().await.into_iter();
         unknown.map(|request| format!("the replay backend had no recording of: {request}"))
     }
 
@@ -158,7 +154,7 @@ impl Driver<'_> {
         observer: &mut dyn Observer,
     ) -> anyhow::Result<()> {
         if !matches!(made, Err(Halt::Fatal(_))) {
-            self.parts.backend_lives().await?;
+            self.parts.services_run().await?;
         }
         let (outcome, last_connections) = match made {
             Err(Halt::Fatal(error)) => return Err(error),

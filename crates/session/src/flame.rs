@@ -338,7 +338,7 @@ async fn alive(parts: &SessionDeps<'_>, case: &Case) -> Result<Box<dyn Instance>
         env: with_maps(&spec.env),
         ..spec.clone()
     };
-    let started = start(parts.runtime, parts.backend, &spec).await;
+    let started = start(parts, &spec).await;
     let mut instance = started.map_err(Problem::new)?;
     let ready = await_ready(instance.as_mut(), &spec).await;
     ready.map_err(Problem::new)?;

@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::Context as _;
 use bakeoff_analysis::{Analysis, AnalysisInput, BaselineConclusion};
 use bakeoff_base::hint::hinted;
 use bakeoff_model::database_url::DatabaseUrl;
@@ -19,7 +18,7 @@ use bakeoff_places::abilities::memory_bytes;
 use bakeoff_places::place::open;
 
 use crate::baseline::{Base, replacement};
-use crate::contracts::{PendingRun, SessionDeps};
+use crate::contracts::PendingRun;
 use crate::driver::Driver;
 use crate::event::{self, Event, Observer};
 use crate::opening::OpenSession;
@@ -211,7 +210,6 @@ async fn play(
     }
     let contenders: BTreeSet<&String> = pending.iter().map(|one| &one.run.contender).collect();
     let options = testbed_options(session, &contenders, placement.cores, results)?;
-    let program = std::env::current_exe().context("cannot find this program's own file")?;
     let mut testbed = Testbed::prepare(folder, options, observers).await?;
     let same = remaining::same_builds(results, pending, |name| testbed.digest(name));
     let compared = same.and_then(|()| match base {
@@ -223,18 +221,10 @@ async fn play(
         return Err(error);
     }
     let pending = still_planned(&session.plan, pending);
-    testbed.measure_generator(&program, observers).await?;
+    testbed.measure_generator(observers).await?;
     testbed.measure_core_sharing(observers).await?;
-    let generator = testbed.generator(program);
     let driver = Driver {
-        parts: SessionDeps {
-            suite: testbed.suite(),
-            runtime: testbed.runtime(),
-            generator: generator.as_ref(),
-            client: testbed.client(),
-            backend: testbed.backend(),
-            host_cores: testbed.host_cores(),
-        },
+        parts: testbed.deps(),
         cases: &testbed,
         now: clock::now_rfc3339,
         former: &|run| results::capacities_before(results, run),

@@ -90,7 +90,7 @@ async fn record_one(testbed: &Testbed, contender: &Contender) -> anyhow::Result<
             &contender.name.replace('/', "_"),
         )
         .map_err(|failure| anyhow::anyhow!("{}\n{}", failure.message, failure.details()))?;
-    let mut instance = testbed.runtime().start(&spec).await?;
+    let mut instance = testbed.deps().place.runtime.start(&spec).await?;
     instance.await_ready(spec.start_timeout).await?;
     let to = Destination::of(instance.as_ref());
     let suite = testbed.suite();

@@ -38,7 +38,7 @@ impl Standing {
         let log_name = contender.name.replace('/', "_");
         let parameters = first_parameters(contender);
         let spec = testbed.start_spec(contender, &parameters, limits, &log_name)?;
-        let mut instance = start(testbed.runtime(), testbed.backend(), &spec).await?;
+        let mut instance = start(&testbed.deps(), &spec).await?;
         let startup = await_ready(instance.as_mut(), &spec).await?;
         Ok(Self { instance, startup })
     }

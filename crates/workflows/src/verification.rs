@@ -14,7 +14,7 @@ use bakeoff_places::client::HttpClient;
 use bakeoff_places::contracts::{Destination, STOP_GRACE};
 use bakeoff_places::external::External;
 use bakeoff_places::{ContainerOptions, Runtime as _, StartSpec, Wire};
-use bakeoff_session::contracts::{GROUP, Halt, SessionDeps};
+use bakeoff_session::contracts::{GROUP, Halt};
 use bakeoff_session::stages::lifecycle::{self, Figures};
 use bakeoff_session::stages::start::{await_ready, start};
 use bakeoff_session::stages::verify;
@@ -163,10 +163,7 @@ pub async fn contender(
         Err(Halt::Failed(failure)) => failures.push(format!("{failure}\n{}", failure.details())),
         Err(Halt::Fatal(error)) => failures.push(format!("{error:#}")),
     }
-    let unknown = match testbed.backend() {
-        Some(backend) => backend.unknown_requests().await,
-        None => Vec::new(),
-    };
+    let unknown = testbed.deps().services.unknown_requests().await;
     if !unknown.is_empty() {
         let list = unknown.join("\n");
         failures.push(format!("the replay backend had no recording of:\n{list}"));
@@ -192,16 +189,8 @@ async fn check_one(
     wanted: &Wanted,
     checks: &mut Vec<CheckRecord>,
 ) -> Result<(), Halt> {
-    let client = testbed.client();
-    let generator = testbed.generator(PathBuf::new());
-    let parts = SessionDeps {
-        suite: testbed.suite(),
-        runtime: testbed.runtime(),
-        generator: generator.as_ref(),
-        client,
-        backend: testbed.backend(),
-        host_cores: testbed.host_cores(),
-    };
+    let parts = testbed.deps();
+    let client = &*parts.place.client;
     if wanted.lifecycle {
         let keep = |check| {
             checks.push(check);
@@ -209,7 +198,7 @@ async fn check_one(
         };
         lifecycle::apart(&parts, spec, keep).await?;
     }
-    let mut instance = start(parts.runtime, parts.backend, spec).await?;
+    let mut instance = start(&parts, spec).await?;
     let startup = await_ready(instance.as_mut(), spec).await?;
     let to = Destination::of(instance.as_ref());
     for check in parts

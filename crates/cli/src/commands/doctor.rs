@@ -5,13 +5,12 @@ use std::io::Write as _;
 use anyhow::Context as _;
 use bakeoff_base::text::counted;
 use bakeoff_build::toolchain;
-use bakeoff_model::conditions::BackendName;
 use bakeoff_model::core_sharing::CoreSharing;
 use bakeoff_model::record::{Cores, GeneratorCeiling};
 use bakeoff_model::suite::Limits;
 use bakeoff_places::host::{self, topology};
 use bakeoff_places::kubernetes::ClusterSettings;
-use bakeoff_places::place::cluster;
+use bakeoff_places::place::{cluster, node_images};
 use bakeoff_places::{ceiling, images, this_host};
 use bakeoff_session::placement::place;
 use serde::Serialize;
@@ -90,7 +89,7 @@ async fn cluster_findings(settings: &ClusterSettings) -> Vec<Finding> {
         good,
         found,
     };
-    let connected = match cluster::connect(settings, BackendName::Replay).await {
+    let connected = match cluster::connect(settings, true).await {
         Ok(connected) => connected,
         Err(error) => return vec![finding("kubernetes", false, format!("{error:#}"))],
     };
@@ -136,7 +135,7 @@ async fn cluster_findings(settings: &ClusterSettings) -> Vec<Finding> {
         ),
     };
     findings.push(finding("images", delivery.0, delivery.1));
-    findings.push(match cluster::pod_program(settings) {
+    findings.push(match node_images::pod_program(settings) {
         Ok(program) => finding("pod program", true, program.display().to_string()),
         Err(error) => finding("pod program", false, format!("{error:#}")),
     });

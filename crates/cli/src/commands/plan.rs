@@ -126,7 +126,7 @@ fn several_rounds(
 fn places(plan: &Plan, placement: &Placement, args: &PlanArgs) -> anyhow::Result<Vec<String>> {
     if plan.runtime == RuntimeKind::Kubernetes {
         let settings = args.measured.selection.cluster.settings();
-        let connecting = cluster::connect(&settings, plan.backend);
+        let connecting = cluster::connect(&settings, plan.backend != BackendName::None);
         let connected = tokio::runtime::Runtime::new()?.block_on(connecting)?;
         return Ok(connected.notes());
     }

@@ -97,14 +97,17 @@ fn a_dependency_that_does_not_start_says_why() {
         1,
         &[
             "dependency store does not start",
-            "exited with code 3 before it accepted connections on port",
+            "exited with code 3 after",
             "no disk",
         ],
     );
     let container = world("image = \"store:1\"\nport = 4000");
     container.run("run SUITE --profile tiny --out OUT").check(
         1,
-        &["dependency store is a container", "use --runtime docker"],
+        &[
+            "dependency store: it is a container",
+            "use --runtime docker",
+        ],
     );
     let command = format!("command = [\"{}\"]", program().display());
     let failing = world(&command);

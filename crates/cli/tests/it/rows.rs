@@ -7,11 +7,12 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
 
 use bakeoff_model::suite::Limits;
 use bakeoff_places::local::{ProcessOptions, ProcessRuntime};
-use bakeoff_places::services::{self, Backend, BackendKind, BackendOptions, Databases};
+use bakeoff_places::services::{
+    self, Backend, BackendKind, BackendOptions, Databases, Service as _,
+};
 use tempfile::TempDir;
 
 use crate::world::{Ran, World};
@@ -129,7 +130,7 @@ fn a_session_on_a_server_that_runs_already_leaves_nothing_there() {
     if !switched_on("a session on the user's own PostgreSQL") {
         return;
     }
-    let (world, server) = (storing(&["good"]), Server::start());
+    let (world, mut server) = (storing(&["good"]), Server::start());
     let place = server.backend.address();
     let url = format!("--backend-url postgres://ann:secret@{place}");
     let mut session = until_load(&world, &format!("{SESSION} {url}"));
@@ -171,9 +172,7 @@ fn a_session_on_a_server_that_runs_already_leaves_nothing_there() {
             "--backend-url is for --backend postgres",
         ],
     );
-    server
-        .runtime
-        .block_on(server.backend.stop(Duration::from_secs(20)));
+    server.runtime.block_on(server.backend.stop());
 }
 
 fn switched_on(what: &str) -> bool {

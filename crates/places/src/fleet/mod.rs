@@ -18,6 +18,7 @@ use anyhow::{Context as _, bail};
 use async_trait::async_trait;
 use bakeoff_base::problem::Problem;
 use bakeoff_model::load::{LoadEvent, LoadPart, LoadSpec, StepCommand};
+use bakeoff_model::record::{Cores, GeneratorCeiling};
 use futures_util::future::join_all;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 
@@ -99,6 +100,12 @@ impl LoadGenerator for FleetGenerator {
             unattended: !spec.stepwise,
             held: false,
         }))
+    }
+
+    /// The first one stands for all.
+    async fn ceiling(&self, cores: &Cores) -> anyhow::Result<GeneratorCeiling> {
+        let (_, first) = { self.members.first() }.context("a load without load generators")?;
+        first.ceiling(cores).await
     }
 }
 

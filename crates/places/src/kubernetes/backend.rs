@@ -11,7 +11,8 @@ use crate::kubernetes::instance::sample;
 use crate::kubernetes::pod_client::PodClient;
 use crate::kubernetes::pod_protocol::{PodReply, PodRequest};
 use crate::kubernetes::pods::SCRATCH;
-use crate::services::{Databases, ReplayNotes};
+use crate::services::{Databases, ReplayNotes, Service};
+use crate::{BoxFuture, StopReport};
 
 /// The port on which it listens.
 pub(super) const PORT: u16 = 9200;
@@ -32,34 +33,6 @@ pub struct BackendPod {
 }
 
 impl BackendPod {
-    /// Where contenders reach it.
-    #[must_use]
-    pub fn address(&self) -> SocketAddr {
-        self.address
-    }
-
-    /// Returns its cost, and the number of requests it has completed so far.
-    pub async fn sample(&self) -> ResourceSample {
-        let (sampled, requests) = tokio::join!(sample(&self.meter, &self.container), self.note());
-        ResourceSample {
-            requests,
-            ..sampled.resources
-        }
-    }
-
-    /// Requests that it had no recording of since the last call.
-    pub async fn unknown_requests(&self) -> Vec<String> {
-        self.note().await;
-        let mut noted = self.unknown.lock().unwrap_or_else(PoisonError::into_inner);
-        std::mem::take(&mut *noted)
-    }
-
-    /// The databases of contenders, where it is a server of such.
-    #[must_use]
-    pub fn databases(&self) -> Option<&Databases> {
-        self.databases.as_ref()
-    }
-
     async fn note(&self) -> Option<u64> {
         let (notes, question) = self.notes.as_ref()?;
         let Ok(PodReply::Notes { requests, unknown }) = notes.ask(question).await else {
@@ -68,6 +41,39 @@ impl BackendPod {
         let mut noted = self.unknown.lock().unwrap_or_else(PoisonError::into_inner);
         noted.extend(unknown);
         requests
+    }
+}
+
+impl Service for BackendPod {
+    fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    fn sample(&self) -> BoxFuture<'_, ResourceSample> {
+        Box::pin(async {
+            let (sampled, requests) =
+                tokio::join!(sample(&self.meter, &self.container), self.note());
+            ResourceSample {
+                requests,
+                ..sampled.resources
+            }
+        })
+    }
+
+    fn unknown_requests(&self) -> BoxFuture<'_, Vec<String>> {
+        Box::pin(async {
+            self.note().await;
+            let mut noted = self.unknown.lock().unwrap_or_else(PoisonError::into_inner);
+            std::mem::take(&mut *noted)
+        })
+    }
+
+    fn databases(&self) -> Option<&Databases> {
+        self.databases.as_ref()
+    }
+
+    fn stop(&mut self) -> BoxFuture<'_, StopReport> {
+        Box::pin(async { StopReport::nothing() })
     }
 }
 

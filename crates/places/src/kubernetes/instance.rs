@@ -68,6 +68,16 @@ pub(super) struct PodInstance {
 }
 
 impl PodInstance {
+    /// The Pods of its namespace.
+    pub(super) fn pods(&self) -> &Api<Pod> {
+        &self.parts.pods
+    }
+
+    /// The name of its Pod.
+    pub(super) fn name(&self) -> &str {
+        &self.parts.name
+    }
+
     pub(super) fn new(parts: StartedPod) -> Self {
         Self {
             parts,

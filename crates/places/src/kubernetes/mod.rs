@@ -10,6 +10,7 @@ mod deployment;
 mod error;
 mod events;
 mod exec;
+mod forward;
 mod generators;
 mod image;
 mod instance;

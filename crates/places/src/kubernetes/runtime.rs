@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -22,6 +22,7 @@ use crate::api::{BoxFuture, Instance, Runtime, StartError, StartSpec, SweepError
 use crate::kubernetes::backend::{self, BackendPod, replay_command};
 use crate::kubernetes::cluster::Cluster;
 use crate::kubernetes::error::ClusterError;
+use crate::kubernetes::forward::Forward;
 use crate::kubernetes::generators::LoadPods;
 use crate::kubernetes::instance::{PodInstance, StartedPod, copy_output, follow};
 use crate::kubernetes::meters::{Meters, describe, make_meter, start_meters};
@@ -35,6 +36,7 @@ use crate::kubernetes::running::{address, begun_telling, create, is_over, runnin
 use crate::kubernetes::session::{Namespaces, own_labels, sweep};
 use crate::kubernetes::start::{Made, seen_to_start, watch_for};
 use crate::ready::monotonic_ns;
+use crate::services::dependency::Launched;
 use crate::services::postgres::command_in_image;
 use crate::{Spoken, Wire, http};
 
@@ -69,7 +71,6 @@ pub struct KubernetesRuntime {
     load_nodes: Vec<String>,
     /// The things that were swept, until they are asked for.
     swept: Mutex<Vec<String>>,
-    has_backend: AtomicBool,
     /// In the first Pod from which requests are sent.
     client: Arc<PodClient>,
     /// Node -> the name of its meter's Pod, and the meter.
@@ -133,7 +134,6 @@ impl KubernetesRuntime {
         Ok(Self {
             load_nodes: all.into_values().map(|pod| pod.node).collect(),
             swept: Mutex::new(swept),
-            has_backend: false.into(),
             count: AtomicU64::new(0),
             order,
             namespaces,
@@ -147,11 +147,9 @@ impl KubernetesRuntime {
 
     /// Which part runs on which node.
     #[must_use]
-    pub fn placed(&self) -> Placed {
-        let has_backend = self.has_backend.load(Ordering::Relaxed);
-        self.order
-            .nodes
-            .with_names(self.load_nodes.clone(), has_backend)
+    pub fn placed(&self, has_services: bool) -> Placed {
+        let nodes = &self.order.nodes;
+        nodes.with_names(self.load_nodes.clone(), has_services)
     }
 
     /// The cluster.
@@ -170,14 +168,6 @@ impl KubernetesRuntime {
     #[must_use]
     pub fn load_pods(&self) -> &LoadPods {
         &self.load
-    }
-
-    /// Removes everything, and waits until it is gone.
-    ///
-    /// # Errors
-    /// It is still there after a minute.
-    pub async fn end(self) -> Result<(), ClusterError> {
-        self.namespaces.remove().await
     }
 
     /// Sends one request from a load generator's Pod, over a fresh connection.
@@ -228,7 +218,6 @@ impl KubernetesRuntime {
         let pod = pod.await?;
         let (pods, name) = (self.namespaces.pods(), self.backend_name());
         let notes = PodClient::start(&pods, &name).await?;
-        self.has_backend.store(true, Ordering::Relaxed);
         Ok(BackendPod {
             notes: Some((notes, PodRequest::Notes)),
             ..pod
@@ -255,7 +244,6 @@ impl KubernetesRuntime {
             PodReply::NoAnswer(why) => return Err(ClusterError::new(why)),
             _ => return Err(ClusterError::new("a Pod replied to another question")),
         }
-        self.has_backend.store(true, Ordering::Relaxed);
         Ok(BackendPod {
             notes: Some((notes, PodRequest::Statistics { node })),
             ..pod
@@ -275,7 +263,6 @@ impl KubernetesRuntime {
         let pod = self.backend(image, &command, postgres::PORT).await?;
         let (pods, name) = (self.namespaces.pods(), self.backend_name());
         let databases = postgres::databases(&pods, &name, data).await?;
-        self.has_backend.store(true, Ordering::Relaxed);
         Ok(BackendPod {
             databases: Some(databases),
             ..pod
@@ -360,7 +347,30 @@ impl KubernetesRuntime {
         PodClient::start(&pods, name).await.map(Some)
     }
 
-    async fn start_pod(&self, spec: &StartSpec) -> Result<PodInstance, ClusterError> {
+    /// Starts a service that a suite describes, on the node of services.
+    ///
+    /// # Errors
+    /// It has no image, or its Pod never runs.
+    pub(crate) async fn dependency(&self, spec: &StartSpec) -> Result<Launched, ClusterError> {
+        let node = &self.order.nodes.backend.name;
+        let instance = self.start_pod(spec, "dependency", node).await?;
+        // Addresses of Pods need not be reachable from here.
+        let forward = Forward::to(instance.pods(), instance.name(), spec.port).await;
+        let forward = forward.map_err(|error| ClusterError::new(error.to_string()))?;
+        Ok(Launched {
+            address: instance.address(),
+            from_here: forward.address(),
+            _way: Some(Box::new(forward)),
+            instance: Box::new(instance),
+        })
+    }
+
+    async fn start_pod(
+        &self,
+        spec: &StartSpec,
+        part: &'static str,
+        node: &str,
+    ) -> Result<PodInstance, ClusterError> {
         let image = spec.image.as_deref().map(NodeImage::of_spec);
         let image = image.ok_or_else(|| ClusterError::new("it has no image"))?;
         let wire = wire_there(spec)?;
@@ -368,13 +378,13 @@ impl KubernetesRuntime {
             let path = spec.log_path.display();
             ClusterError::new(format!("cannot write the log {path}: {error}"))
         })?;
-        let (pods, node) = (self.namespaces.pods(), &self.order.nodes.contender.name);
+        let pods = self.namespaces.pods();
         let number = self.count.fetch_add(1, Ordering::Relaxed);
         let prefix = format!("{}c-", self.namespaces.prefix);
         let name = pod_name(&prefix, &spec.label, number);
         let order = PodOrder {
             name: &name,
-            part: "contender",
+            part,
             image: &image,
             nodes: &[node],
             meter: self.sidecar(),
@@ -445,7 +455,8 @@ impl Runtime for KubernetesRuntime {
         spec: &'a StartSpec,
     ) -> BoxFuture<'a, Result<Box<dyn Instance>, StartError>> {
         Box::pin(async move {
-            let started = self.start_pod(spec).await;
+            let node = &self.order.nodes.contender.name;
+            let started = self.start_pod(spec, "contender", node).await;
             let instance = started.map_err(|error| StartError::failed(&spec.label, error))?;
             Ok(Box::new(instance) as Box<dyn Instance>)
         })
@@ -463,5 +474,10 @@ impl Runtime for KubernetesRuntime {
         let swept = self.swept.lock();
         let swept = std::mem::take(&mut *swept.unwrap_or_else(PoisonError::into_inner));
         Box::pin(async move { Ok(swept) })
+    }
+
+    /// Removes everything, and waits for a minute until it is gone.
+    fn end(&self) -> BoxFuture<'_, Result<(), Problem>> {
+        Box::pin(async { Ok(self.namespaces.remove().await?) })
     }
 }

@@ -4,6 +4,7 @@
 //! used, and what is ours in them is known by its labels.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use futures_util::future::join_all;
@@ -36,7 +37,7 @@ pub(super) struct Namespaces {
     own: bool,
     /// The prefix of names of Pods, so that no two sessions have the same.
     pub(super) prefix: String,
-    removed: bool,
+    removed: AtomicBool,
 }
 
 impl Namespaces {
@@ -55,7 +56,7 @@ impl Namespaces {
                 Some(_) => format!("{unique}-"),
                 None => String::new(),
             },
-            removed: false,
+            removed: false.into(),
         };
         if made.own {
             make(cluster, &made.restricted, "restricted").await?;
@@ -91,8 +92,8 @@ impl Namespaces {
     }
 
     /// Removes both, or what is ours in them, and waits until it is gone.
-    pub(super) async fn remove(mut self) -> Result<(), ClusterError> {
-        self.removed = true;
+    pub(super) async fn remove(&self) -> Result<(), ClusterError> {
+        self.removed.store(true, Ordering::Relaxed);
         let removing = async |name: String| match self.own {
             true => remove(&self.cluster, &name).await,
             false => clear(&self.cluster, &name, &selector()).await.map(|_| ()),
@@ -108,7 +109,7 @@ fn metering(restricted: &str) -> String {
 
 impl Drop for Namespaces {
     fn drop(&mut self) {
-        if self.removed {
+        if self.removed.load(Ordering::Relaxed) {
             return;
         }
         let cluster = self.cluster.clone();

@@ -1,97 +1,71 @@
-//! Contenders as containers of a Docker engine, on this host unless another platform says so.
+//! Contenders as containers of a Docker engine, here or on another host.
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
 use std::path::Path;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use bakeoff_build::Built;
-use bakeoff_model::dependency::Dependency;
 use bakeoff_model::suite::Contender;
 
-use crate::Runtime;
 use crate::contender::Ready;
+use crate::contracts::Installer;
 use crate::docker::{DockerRuntime, Engine};
-use crate::images::in_image;
-use crate::local::ProcessRuntime;
-use crate::place::backends::{self, RunningBackend, WantedBackend};
-use crate::place::launch::{Launched, Setting, start_container, start_program};
-use crate::place::{GC_LOG_IN_CONTAINERS, Platform};
-use crate::this_host::{process_runtime, swept};
+use crate::images::{find_engine, in_image};
+use crate::place::services_here::{Containers, Reach, ServicesHere};
+use crate::place::{GC_LOG_IN_CONTAINERS, Place, far_docker, without_volumes};
+use crate::this_host::process_runtime;
 
-/// Containers.
-pub(crate) struct DockerPlatform {
-    docker: DockerRuntime,
-    /// For backends and dependencies.
-    process: ProcessRuntime,
+/// Opens the engine that the environment names, or the one of this host.
+pub(super) async fn open(has_services: bool) -> anyhow::Result<Place> {
+    let engine = find_engine().await?;
+    let far = engine.far_host().cloned();
+    let versions = BTreeMap::from([("docker".to_owned(), engine.version().to_owned())]);
+    let installer = InImages {
+        engine: engine.clone(),
+        far: far.as_ref().map(|far| far.name.clone()),
+    };
+    let docker = Arc::new(DockerRuntime::new(engine));
+    let here = Arc::new(process_runtime()?);
+    let services = ServicesHere {
+        process: Arc::clone(&here),
+        reach: Reach::Bridge(Arc::clone(&docker)),
+        containers: match &far {
+            None => Containers::Of(Arc::clone(&docker)),
+            Some(far) => far_docker::no_containers(far),
+        },
+    };
+    let place = Place {
+        versions,
+        pins_cores: true,
+        gc_log: Some(Path::new(GC_LOG_IN_CONTAINERS)),
+        ..Place::from_here(docker, installer, services, here)?
+    };
+    Ok(match far {
+        None => place,
+        Some(far) => far_docker::of(place, &far, has_services),
+    })
 }
 
-impl DockerPlatform {
-    pub(crate) fn new(engine: Engine) -> anyhow::Result<Self> {
-        Ok(Self {
-            docker: DockerRuntime::new(engine),
-            process: process_runtime()?,
-        })
-    }
+/// Brings contenders into images.
+struct InImages {
+    engine: Engine,
+    /// The host of the engine, if that is another one.
+    far: Option<String>,
 }
 
 #[async_trait(?Send)]
-impl Platform for DockerPlatform {
-    fn runtime(&self) -> &dyn Runtime {
-        &self.docker
-    }
-
-    async fn make_ready(
+impl Installer for InImages {
+    async fn install(
         &self,
         suite: &str,
         contender: &Contender,
         built: Built,
         jvm_options: Vec<String>,
     ) -> anyhow::Result<Ready> {
-        in_image(self.docker.engine(), suite, contender, built, jvm_options).await
-    }
-
-    async fn start_backend(
-        &self,
-        wanted: &WantedBackend<'_>,
-    ) -> anyhow::Result<Box<dyn RunningBackend>> {
-        let gateway = self.docker.gateway().await?;
-        backends::start_here(&self.process, wanted, Some(gateway)).await
-    }
-
-    fn check_dependency(&self, _wanted: &Dependency) -> anyhow::Result<()> {
-        Ok(())
-    }
-
-    async fn start_dependency(
-        &self,
-        wanted: &Dependency,
-        setting: &Setting<'_>,
-        known: &BTreeMap<String, SocketAddr>,
-    ) -> anyhow::Result<Launched> {
-        if let Some(image) = &wanted.image {
-            return start_container(&self.docker, image, wanted, setting, known).await;
+        if let Some(far) = &self.far {
+            without_volumes(contender, format_args!("{far} does not"))?;
         }
-        let gateway = self.docker.gateway().await?;
-        start_program(&self.process, wanted, setting, known, Some(gateway)).await
-    }
-
-    async fn sweep(&self) -> anyhow::Result<Vec<String>> {
-        let mut removed = swept(&self.process).await?;
-        removed.extend(self.docker.sweep().await?);
-        Ok(removed)
-    }
-
-    fn versions(&self) -> BTreeMap<String, String> {
-        let version = self.docker.engine().version().to_owned();
-        BTreeMap::from([("docker".to_owned(), version)])
-    }
-
-    fn pins_cores(&self) -> bool {
-        true
-    }
-
-    fn gc_log_inside(&self) -> Option<&'static Path> {
-        Some(Path::new(GC_LOG_IN_CONTAINERS))
+        in_image(&self.engine, suite, contender, built, jvm_options).await
     }
 }

@@ -1,4 +1,4 @@
-//! Other hosts, which are reached by SSH, as platforms know them.
+//! Other hosts, which are reached by SSH, as places know them.
 
 use std::sync::Arc;
 

@@ -1,52 +1,58 @@
 //! Contenders as processes of another host, which is reached by SSH. They share that host's
-//! network; the backend is of this host.
+//! network; services are of this host.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use bakeoff_base::hint::{hinted, with_hints};
 use bakeoff_build::Built;
-use bakeoff_model::conditions::BackendName;
-use bakeoff_model::dependency::Dependency;
 use bakeoff_model::nodes::Nodes;
 use bakeoff_model::record::Host;
 use bakeoff_model::suite::Contender;
 
 use crate::contender::{Ready, has_command, resolve, size_bytes};
-use crate::local::ProcessRuntime;
-use crate::place::backends::{self, RunningBackend, WantedBackend};
-use crate::place::far::{open, with_load};
-use crate::place::{Elsewhere, Platform, Reached};
+use crate::contracts::Installer;
+use crate::place::far::{self, with_load};
+use crate::place::services_here::{Containers, Reach, ServicesHere};
+use crate::place::{Elsewhere, Place, Ports, Reached};
 use crate::ssh::{SshAddress, SshHost, SshRuntime};
-use crate::this_host::{process_runtime, swept};
-use crate::{Runtime, host};
+use crate::this_host::process_runtime;
+use crate::{Runtime as _, host};
 
-/// Processes of another host.
-pub(crate) struct FarProcessPlatform {
-    runtime: SshRuntime,
-    /// For backends.
-    process: ProcessRuntime,
-    nodes: Nodes,
-}
-
-impl FarProcessPlatform {
-    pub(crate) async fn new(address: &SshAddress, backend: BackendName) -> anyhow::Result<Self> {
-        let far = open(address).await?;
-        let clock = far.clock().await.map_err(with_hints)?;
-        Ok(Self {
-            nodes: Nodes {
-                clocks: BTreeMap::from([(far.name().to_owned(), clock.wall)]),
-                ..nodes(&far, backend)
-            },
-            runtime: SshRuntime::begin(far).await.map_err(with_hints)?,
-            process: process_runtime()?,
-        })
-    }
-
-    fn name(&self) -> &str {
-        self.runtime.host().name()
-    }
+/// Opens the host at this address.
+pub(super) async fn open(address: &SshAddress, has_services: bool) -> anyhow::Result<Place> {
+    let far = far::open(address).await?;
+    let clock = far.clock().await.map_err(with_hints)?;
+    let runtime = SshRuntime::begin(Arc::clone(&far)).await;
+    let runtime = runtime.map_err(with_hints)?;
+    let here = Arc::new(process_runtime()?);
+    let services = ServicesHere {
+        process: Arc::clone(&here),
+        reach: Reach::Address(runtime.gateway()),
+        containers: Containers::of_processes(),
+    };
+    let enforcement = runtime.enforcement();
+    let unlimited = enforcement.unlimited_because();
+    Ok(Place {
+        host: Host {
+            round_trip_ns: Some(runtime.round_trip_ns()),
+            ..far.host().clone()
+        },
+        host_cores: far.host().cores,
+        nodes: Some(Nodes {
+            clocks: BTreeMap::from([(far.name().to_owned(), clock.wall)]),
+            ..nodes(&far, has_services)
+        }),
+        unlimited_because: unlimited.map(|why| format!("on {}: {why}", far.name())),
+        ports: Ports::OfAnotherHost,
+        reached: Some(Reached {
+            address: runtime.reached(),
+            is_ssh: true,
+        }),
+        ..Place::from_here(Arc::new(runtime), OnThatHost(far), services, here)?
+    })
 }
 
 /// Returns the host of contenders; `load` is that of the load generator, where it is another one.
@@ -56,10 +62,10 @@ impl FarProcessPlatform {
 pub(crate) async fn describe(
     address: &SshAddress,
     load: Option<&SshHost>,
-    backend: BackendName,
+    has_services: bool,
 ) -> anyhow::Result<Elsewhere> {
-    let far = open(address).await?;
-    let nodes = nodes(&far, backend);
+    let far = far::open(address).await?;
+    let nodes = nodes(&far, has_services);
     let nodes = match load {
         Some(load) => with_load(nodes, load),
         None => nodes,
@@ -74,12 +80,12 @@ pub(crate) async fn describe(
 }
 
 /// Which part is on which host, with load from here.
-fn nodes(far: &SshHost, backend: BackendName) -> Nodes {
+fn nodes(far: &SshHost, has_services: bool) -> Nodes {
     let here = host::name();
     Nodes {
         contender: far.name().to_owned(),
         generators: vec![here.clone()],
-        backend: (backend != BackendName::None).then(|| here.clone()),
+        backend: has_services.then(|| here.clone()),
         cores: BTreeMap::from([
             (here, host::host_cores()),
             (far.name().to_owned(), far.host().cores),
@@ -88,13 +94,12 @@ fn nodes(far: &SshHost, backend: BackendName) -> Nodes {
     }
 }
 
-#[async_trait(?Send)]
-impl Platform for FarProcessPlatform {
-    fn runtime(&self) -> &dyn Runtime {
-        &self.runtime
-    }
+/// Sends contenders to another host.
+struct OnThatHost(Arc<SshHost>);
 
-    async fn make_ready(
+#[async_trait(?Send)]
+impl Installer for OnThatHost {
+    async fn install(
         &self,
         _suite: &str,
         contender: &Contender,
@@ -106,13 +111,13 @@ impl Platform for FarProcessPlatform {
             return Err(hinted(
                 format_args!(
                     "it runs on JDK {major} of this host, which {} lacks",
-                    self.name()
+                    self.0.name()
                 ),
                 "name the `java` of that host in `run` and leave `jdk` out, or use --runtime \
                  docker with DOCKER_HOST",
             ));
         }
-        let far = self.runtime.host();
+        let far = &self.0;
         let artifact = built.artifact.as_ref().map(|one| one.path.as_path());
         let path = match artifact {
             Some(path) => far.send_file(path).await.map_err(with_hints)?,
@@ -130,62 +135,5 @@ impl Platform for FarProcessPlatform {
             image: None,
             image_digest: None,
         })
-    }
-
-    async fn start_backend(
-        &self,
-        wanted: &WantedBackend<'_>,
-    ) -> anyhow::Result<Box<dyn RunningBackend>> {
-        let gateway = Some(self.runtime.gateway());
-        backends::start_here(&self.process, wanted, gateway).await
-    }
-
-    fn check_dependency(&self, wanted: &Dependency) -> anyhow::Result<()> {
-        Err(hinted(
-            format_args!(
-                "dependency {}: dependencies run on this host, and contenders on {}",
-                wanted.name,
-                self.name()
-            ),
-            "run bakeoff on that host",
-        ))
-    }
-
-    async fn sweep(&self) -> anyhow::Result<Vec<String>> {
-        let mut removed = swept(&self.process).await?;
-        removed.extend(self.runtime.sweep().await?);
-        Ok(removed)
-    }
-
-    fn host(&self) -> Host {
-        Host {
-            round_trip_ns: Some(self.runtime.round_trip_ns()),
-            ..self.runtime.host().host().clone()
-        }
-    }
-
-    fn host_cores(&self) -> usize {
-        self.runtime.host().host().cores
-    }
-
-    fn nodes(&self) -> Option<Nodes> {
-        Some(self.nodes.clone())
-    }
-
-    fn unlimited_because(&self) -> Option<String> {
-        let enforcement = self.runtime.enforcement();
-        let why = enforcement.unlimited_because();
-        why.map(|why| format!("on {}: {why}", self.name()))
-    }
-
-    fn shares_network(&self) -> bool {
-        true
-    }
-
-    async fn reached(&self) -> anyhow::Result<Option<Reached>> {
-        Ok(Some(Reached {
-            address: self.runtime.reached(),
-            is_ssh: true,
-        }))
     }
 }

@@ -12,20 +12,9 @@ use bakeoff_model::volume::Volume;
 use crate::docker::DockerRuntime;
 use crate::images::pulled;
 use crate::local::ProcessRuntime;
-use crate::{ContainerOptions, Instance, Runtime as _, StartSpec, Wire};
-
-/// Where dependencies run, and for which session.
-pub struct Setting<'a> {
-    /// Folder of the suite, in which commands run.
-    pub suite: &'a Path,
-    /// The cores on which they run; all where empty.
-    pub cores: &'a [usize],
-    /// Where their logs go.
-    pub logs: &'a Path,
-}
-
-/// A started dependency, and where contenders reach it.
-pub type Launched = (Box<dyn Instance>, SocketAddr);
+use crate::services::Setting;
+use crate::services::dependency::Launched;
+use crate::{ContainerOptions, Runtime as _, StartSpec, Wire};
 
 /// Starts a program of this host. `gateway` is where contenders reach this host whose networks have
 /// no way to its loopback.
@@ -48,8 +37,12 @@ pub(crate) async fn start_program(
         workdir: setting.suite.canonicalize()?,
         ..spec(wanted, setting, own, known)?
     };
-    let instance = process.start(&spec).await.map_err(with_hints)?;
-    Ok((instance, SocketAddr::new(gateway.unwrap_or(loopback), port)))
+    Ok(Launched {
+        instance: process.start(&spec).await.map_err(with_hints)?,
+        address: SocketAddr::new(gateway.unwrap_or(loopback), port),
+        from_here: SocketAddr::new(loopback, port),
+        _way: None,
+    })
 }
 
 /// Starts a container, which other containers of the session reach by its name.
@@ -80,11 +73,16 @@ pub(crate) async fn start_container(
     };
     let instance = docker.start(&spec).await.map_err(with_hints)?;
     let address = instance.address();
-    Ok((instance, address))
+    Ok(Launched {
+        instance,
+        address,
+        from_here: address,
+        _way: None,
+    })
 }
 
 /// How a dependency is started that listens on `own`, but for its program.
-fn spec(
+pub(super) fn spec(
     wanted: &Dependency,
     setting: &Setting<'_>,
     own: SocketAddr,
@@ -102,7 +100,7 @@ fn spec(
         limits: Limits::default(),
         cores: setting.cores.to_vec(),
         port: own.port(),
-        ready_path: wanted.ready_path.clone().unwrap_or_else(|| "/".to_owned()),
+        ready_path: wanted.ready_path.clone().unwrap_or_default(),
         start_timeout: wanted.start_timeout,
         image: None,
         service: None,
@@ -120,7 +118,11 @@ pub fn absolute(folder: &Path, volumes: &[Volume]) -> Vec<(PathBuf, String)> {
     mounts.collect()
 }
 
-fn filled(words: &[String], own: SocketAddr, known: &BTreeMap<String, SocketAddr>) -> Vec<String> {
+pub(super) fn filled(
+    words: &[String],
+    own: SocketAddr,
+    known: &BTreeMap<String, SocketAddr>,
+) -> Vec<String> {
     words.iter().map(|word| fill(word, own, known)).collect()
 }
 

@@ -1,50 +1,56 @@
 //! Contenders as processes of this host.
 
-use std::collections::BTreeMap;
-use std::net::SocketAddr;
+use std::sync::Arc;
 
 use async_trait::async_trait;
-use bakeoff_base::hint::hinted;
 use bakeoff_build::Built;
-use bakeoff_model::dependency::Dependency;
-use bakeoff_model::suite::{Contender, Suite};
+use bakeoff_model::suite::Contender;
 
-use crate::Runtime;
+use crate::Runtime as _;
 use crate::contender::{Ready, has_command, resolve, size_bytes};
+use crate::contracts::Installer;
 use crate::local::ProcessRuntime;
-use crate::place::Platform;
-use crate::place::backends::{self, RunningBackend, WantedBackend};
-use crate::place::launch::{Launched, Setting, start_program};
-use crate::this_host::{free, process_options, process_runtime, swept};
+use crate::place::services_here::{Containers, Reach, ServicesHere};
+use crate::place::{Place, Ports};
+use crate::this_host::{process_options, process_runtime};
 
-/// Local processes.
-pub(crate) struct ProcessPlatform {
-    process: ProcessRuntime,
-    /// Those that are alive concurrently, each in a separate network; without root there are no
-    /// networks.
-    apart: Option<ProcessRuntime>,
+/// Opens this host. Contenders that are alive concurrently get a network each; without root there
+/// are no networks.
+pub(super) fn open(side_by_side: bool) -> anyhow::Result<Place> {
+    let here = Arc::new(process_runtime()?);
+    let apart = match side_by_side {
+        true => ProcessRuntime::side_by_side(process_options()?).ok(),
+        false => None,
+    };
+    let ports = match apart {
+        Some(_) => Ports::OfEach,
+        None => Ports::OfThisHost,
+    };
+    let services = ServicesHere {
+        process: Arc::clone(&here),
+        // Contenders in separate networks cannot reach this host's loopback.
+        reach: match apart.as_ref().and_then(ProcessRuntime::gateway) {
+            Some(gateway) => Reach::Address(gateway),
+            None => Reach::Loopback,
+        },
+        containers: Containers::of_processes(),
+    };
+    let runtime = apart.map_or_else(|| Arc::clone(&here), Arc::new);
+    let enforcement = runtime.enforcement();
+    Ok(Place {
+        unlimited_because: enforcement.unlimited_because().map(str::to_owned),
+        pins_cores: true,
+        ports,
+        ..Place::from_here(runtime, OnThisHost, services, here)?
+    })
 }
 
-impl ProcessPlatform {
-    pub(crate) fn new(side_by_side: bool) -> anyhow::Result<Self> {
-        let apart = match side_by_side {
-            true => ProcessRuntime::side_by_side(process_options()?).ok(),
-            false => None,
-        };
-        Ok(Self {
-            process: process_runtime()?,
-            apart,
-        })
-    }
-}
+/// Leaves contenders where they were built.
+struct OnThisHost;
 
 #[async_trait(?Send)]
-impl Platform for ProcessPlatform {
-    fn runtime(&self) -> &dyn Runtime {
-        self.apart.as_ref().unwrap_or(&self.process)
-    }
-
-    async fn make_ready(
+impl Installer for OnThisHost {
+    async fn install(
         &self,
         _suite: &str,
         contender: &Contender,
@@ -69,62 +75,5 @@ impl Platform for ProcessPlatform {
             image_digest: None,
             artifact_bytes,
         })
-    }
-
-    async fn start_backend(
-        &self,
-        wanted: &WantedBackend<'_>,
-    ) -> anyhow::Result<Box<dyn RunningBackend>> {
-        // Contenders in separate networks cannot reach this host's loopback.
-        let gateway = self.apart.as_ref().and_then(ProcessRuntime::gateway);
-        backends::start_here(&self.process, wanted, gateway).await
-    }
-
-    fn check_dependency(&self, wanted: &Dependency) -> anyhow::Result<()> {
-        match wanted.image {
-            Some(_) => Err(hinted(
-                format_args!("dependency {} is a container", wanted.name),
-                "use --runtime docker, or give it the `command` of a program of this host",
-            )),
-            None => Ok(()),
-        }
-    }
-
-    async fn start_dependency(
-        &self,
-        wanted: &Dependency,
-        setting: &Setting<'_>,
-        known: &BTreeMap<String, SocketAddr>,
-    ) -> anyhow::Result<Launched> {
-        let gateway = self.apart.as_ref().and_then(ProcessRuntime::gateway);
-        start_program(&self.process, wanted, setting, known, gateway).await
-    }
-
-    async fn sweep(&self) -> anyhow::Result<Vec<String>> {
-        swept(&self.process).await
-    }
-
-    fn unlimited_because(&self) -> Option<String> {
-        let enforcement = self.runtime().enforcement();
-        enforcement.unlimited_because().map(str::to_owned)
-    }
-
-    fn pins_cores(&self) -> bool {
-        true
-    }
-
-    fn shares_network(&self) -> bool {
-        self.apart.is_none()
-    }
-
-    fn check(&self, suite: &Suite) -> anyhow::Result<()> {
-        if self.apart.is_some() {
-            return Ok(());
-        }
-        free(
-            &suite.name,
-            suite.port,
-            "end what listens there (another session?) or use --runtime docker",
-        )
     }
 }

@@ -1,10 +1,9 @@
-//! The places where contenders run, a file each. Everything that differs between local processes,
-//! containers, a cluster and services elsewhere is behind one trait: another place is another
-//! implementation of it. How contenders are started and metered there is in the other folders.
+//! The places where contenders run, a file each. A place is a value, and everything that differs
+//! between local processes, containers, a cluster and services elsewhere is in its fields: another
+//! place is another function that fills them, and load from another host is the same place with
+//! another generator. How contenders are started and metered there is in the other folders.
 
-pub mod backends;
 pub mod cluster;
-pub mod dependencies;
 mod docker;
 mod external;
 mod far;
@@ -13,166 +12,151 @@ mod far_processes;
 pub mod launch;
 mod load_host;
 mod local;
+pub mod node_images;
 pub mod open;
 mod pods;
+mod services_here;
+mod services_in_pods;
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use anyhow::{Context as _, bail};
-use async_trait::async_trait;
-use bakeoff_base::hint::hinted;
-use bakeoff_build::Built;
-use bakeoff_model::conditions::{BackendName, RuntimeKind};
-use bakeoff_model::dependency::Dependency;
+use bakeoff_base::hint::{hinted, with_hints};
+use bakeoff_model::conditions::RuntimeKind;
 use bakeoff_model::nodes::Nodes;
-use bakeoff_model::record::{Cores, GeneratorCeiling, Host};
+use bakeoff_model::record::Host;
 use bakeoff_model::service_url::ServiceUrl;
 use bakeoff_model::suite::{Contender, Suite};
 
 use crate::client::HttpClient;
-use crate::contender::Ready;
-use crate::contracts::{Client, LoadGenerator};
+use crate::contracts::{Client, Installer, LoadGenerator};
 use crate::far_hosts::FarHosts;
 use crate::kubernetes::ClusterSettings;
 use crate::load_generator::ProcessGenerator;
-use crate::place::backends::{RunningBackend, WantedBackend};
-use crate::place::launch::{Launched, Setting};
-use crate::{Runtime, ceiling, host};
+use crate::local::ProcessRuntime;
+use crate::services::ServiceHost;
+use crate::this_host::{free, swept};
+use crate::{Runtime, host};
 
 /// Where a JVM in a container writes its log of garbage collections; it goes with the container.
 pub const GC_LOG_IN_CONTAINERS: &str = "/tmp/bakeoff-gc.log";
 
-/// Where contenders run. What is provided here is what holds for contenders on this host.
-#[async_trait(?Send)]
-pub trait Platform {
+/// Where contenders run.
+pub struct Place {
     /// Starts and stops contenders, and meters them.
-    fn runtime(&self) -> &dyn Runtime;
+    pub runtime: Arc<dyn Runtime>,
+    /// Brings built contenders there.
+    pub installer: Box<dyn Installer>,
+    /// Starts what contenders call.
+    pub services: Box<dyn ServiceHost>,
+    /// Sends load to contenders.
+    pub generator: Box<dyn LoadGenerator>,
+    /// Sends contenders single requests.
+    pub client: Box<dyn Client>,
+    /// The host on which contenders run.
+    pub host: Host,
+    /// Cores of that host that this process may use.
+    pub host_cores: usize,
+    /// The nodes of the parts, if there are nodes.
+    pub nodes: Option<Nodes>,
+    /// The versions of what the place itself consists of.
+    pub versions: BTreeMap<String, String>,
+    /// Why contenders run without their limits, if they do and the user can change it.
+    pub unlimited_because: Option<String>,
+    /// Whether contenders and load generators are pinned to cores of this host.
+    pub pins_cores: bool,
+    /// The ports on which contenders listen.
+    pub ports: Ports,
+    /// Where a contender writes its log of garbage collections [default: a file of this host].
+    pub gc_log: Option<&'static Path>,
+    /// Where the host of contenders accepts connections [default: it is this host].
+    pub(crate) reached: Option<Reached>,
+    /// Processes of this host, which is swept whatever the place is.
+    pub(crate) here: Arc<ProcessRuntime>,
+}
 
-    /// Brings a built contender into the form that the runtime starts.
-    async fn make_ready(
-        &self,
-        suite: &str,
-        contender: &Contender,
-        built: Built,
-        jvm_options: Vec<String>,
-    ) -> anyhow::Result<Ready>;
+/// The owner of the ports on which contenders listen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ports {
+    /// Ports of this host: contenders that are alive concurrently need a port each.
+    OfThisHost,
+    /// Ports of another host, which contenders share likewise.
+    OfAnotherHost,
+    /// Each contender has its own.
+    OfEach,
+}
 
-    /// Starts a backend where contenders reach it.
-    async fn start_backend(
-        &self,
-        wanted: &WantedBackend<'_>,
-    ) -> anyhow::Result<Box<dyn RunningBackend>>;
-
-    /// Refuses dependencies that cannot run there, before anything is built.
-    fn check_dependency(&self, wanted: &Dependency) -> anyhow::Result<()> {
-        Err(hinted(
-            format_args!(
-                "dependency {}: dependencies run on this host only",
-                wanted.name
-            ),
-            "use --runtime docker or --runtime process",
-        ))
-    }
-
-    /// Starts a dependency where contenders reach it.
-    async fn start_dependency(
-        &self,
-        wanted: &Dependency,
-        _setting: &Setting<'_>,
-        _known: &BTreeMap<String, SocketAddr>,
-    ) -> anyhow::Result<Launched> {
-        self.check_dependency(wanted)?;
-        bail!("dependency {} cannot be started here", wanted.name)
-    }
-
-    /// Removes what dead sessions left behind; one line a thing.
-    async fn sweep(&self) -> anyhow::Result<Vec<String>>;
-
-    /// Returns what sends load to contenders; `program` is this binary.
-    fn generator(&self, program: PathBuf) -> Box<dyn LoadGenerator> {
-        Box::new(ProcessGenerator { program })
-    }
-
-    /// Returns what sends single requests to contenders.
-    fn client(&self) -> &dyn Client {
-        static HERE: HttpClient = HttpClient {
-            prefix: String::new(),
-        };
-        &HERE
-    }
-
-    /// Measures what the load generator can do at best.
-    async fn ceiling(&self, program: &Path, cores: &Cores) -> anyhow::Result<GeneratorCeiling> {
-        let (program, cores) = (program.to_owned(), cores.clone());
-        let measuring = move || ceiling::measure(&program, &cores);
-        let measured = tokio::task::spawn_blocking(measuring).await;
-        measured.context("the engine panicked")?
-    }
-
-    /// Describes the host on which contenders run.
-    fn host(&self) -> Host {
-        host::describe()
-    }
-
-    /// Returns the number of cores of that host that this process may use.
-    fn host_cores(&self) -> usize {
-        host::host_cores()
-    }
-
-    /// Returns where the host of contenders accepts connections, where that is not this one.
+impl Place {
+    /// Returns a place whose contenders are loaded from this host and seen by it alone: what is
+    /// true of every such place, for the others to start from.
     ///
     /// # Errors
-    /// Only this host can connect there.
-    async fn reached(&self) -> anyhow::Result<Option<Reached>> {
-        Ok(None)
+    /// This program's own file is gone.
+    pub fn from_here(
+        runtime: Arc<dyn Runtime>,
+        installer: impl Installer + 'static,
+        services: impl ServiceHost + 'static,
+        here: Arc<ProcessRuntime>,
+    ) -> anyhow::Result<Self> {
+        Ok(Self {
+            runtime,
+            installer: Box::new(installer),
+            services: Box::new(services),
+            generator: Box::new(ProcessGenerator::of_this_program()?),
+            client: Box::new(HttpClient {
+                prefix: String::new(),
+            }),
+            host: host::describe(),
+            host_cores: host::host_cores(),
+            nodes: None,
+            versions: BTreeMap::new(),
+            unlimited_because: None,
+            pins_cores: false,
+            ports: Ports::OfEach,
+            gc_log: None,
+            reached: None,
+            here,
+        })
     }
 
-    /// Returns which part is on which node, where there are nodes.
-    fn nodes(&self) -> Option<Nodes> {
-        None
+    /// Removes what dead sessions left behind, here and there, and returns a line for each thing.
+    ///
+    /// # Errors
+    /// Something of a dead session could not be removed.
+    pub async fn sweep(&self) -> anyhow::Result<Vec<String>> {
+        let mut removed = swept(&self.here).await?;
+        removed.extend(self.runtime.sweep().await?);
+        Ok(removed)
     }
 
-    /// Returns the versions of what the platform itself consists of.
-    fn versions(&self) -> BTreeMap<String, String> {
-        BTreeMap::new()
-    }
-
-    /// Returns why contenders run without their limits, where they do and the user can change it.
-    fn unlimited_because(&self) -> Option<String> {
-        None
-    }
-
-    /// Whether contenders and load generators are pinned to cores of this host.
-    fn pins_cores(&self) -> bool {
-        false
-    }
-
-    /// Whether contenders that are alive concurrently share a network, and need a port each.
-    fn shares_network(&self) -> bool {
-        false
-    }
-
-    /// Returns where a contender writes its log of garbage collections, where that is not a file of
-    /// this host.
-    fn gc_log_inside(&self) -> Option<&'static Path> {
-        None
-    }
-
-    /// Fails where contenders could not listen: the whole session would fail after it.
-    fn check(&self, _suite: &Suite) -> anyhow::Result<()> {
-        Ok(())
+    /// Fails if contenders could not listen: the whole session would fail after it.
+    ///
+    /// # Errors
+    /// Another process has the port.
+    pub fn check(&self, suite: &Suite) -> anyhow::Result<()> {
+        match self.ports {
+            Ports::OfThisHost => free(
+                &suite.name,
+                suite.port,
+                "end what listens there (another session?) or use --runtime docker",
+            ),
+            Ports::OfAnotherHost | Ports::OfEach => Ok(()),
+        }
     }
 
     /// Gives back what was made for the session, and waits until it is gone.
-    async fn close(self: Box<Self>) -> anyhow::Result<()> {
-        Ok(())
+    ///
+    /// # Errors
+    /// It is still there; the sweep of the next session finds it.
+    pub async fn close(self) -> anyhow::Result<()> {
+        self.runtime.end().await.map_err(with_hints)
     }
 }
 
-/// Where another host accepts connections.
+/// An address at which another host accepts connections.
 #[derive(Debug, Clone, Copy)]
 pub struct Reached {
     pub(super) address: SocketAddr,
@@ -191,15 +175,16 @@ pub fn without_volumes(contender: &Contender, unseen: fmt::Arguments<'_>) -> any
     }
 }
 
-/// The purpose of a platform.
+/// A place as a session wants it.
 #[derive(Debug)]
-pub struct WantedPlatform<'a> {
+pub struct WantedPlace<'a> {
     /// The runtime of contenders.
     pub kind: RuntimeKind,
     /// The user's settings of the cluster.
     pub cluster: &'a ClusterSettings,
-    /// The backend, or none.
-    pub backend: BackendName,
+    /// Whether services are started for contenders: a backend that is not a server of the user's
+    /// own, or dependencies.
+    pub has_services: bool,
     /// Recordings or data of the backend.
     pub recordings: Option<PathBuf>,
     /// Contenders are alive concurrently.

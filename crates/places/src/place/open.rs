@@ -1,19 +1,15 @@
 //! Places, opened: the one that a runtime and the hosts of a user name.
 
-use bakeoff_model::conditions::RuntimeKind;
+use bakeoff_model::conditions::{BackendName, RuntimeKind};
 use bakeoff_model::plan::Plan;
 
 use crate::far_hosts::FarHosts;
-use crate::images::{engine_is_elsewhere, find_engine};
+use crate::images::engine_is_elsewhere;
 use crate::kubernetes::ClusterSettings;
-use crate::place::cluster::{self, ClusterPlatform};
-use crate::place::docker::DockerPlatform;
-use crate::place::external::ExternalPlatform;
-use crate::place::far_docker::{self, FarDockerPlatform};
-use crate::place::far_processes::{self, FarProcessPlatform};
-use crate::place::load_host::LoadHostPlatform;
-use crate::place::local::ProcessPlatform;
-use crate::place::{Elsewhere, Platform, WantedPlatform, far};
+use crate::place::load_host::with_load_from;
+use crate::place::{
+    Elsewhere, Place, WantedPlace, cluster, docker, external, far, far_docker, far_processes, local,
+};
 
 /// Returns where the contenders of a plan run, if that is not this host.
 ///
@@ -29,10 +25,10 @@ pub async fn elsewhere(
         Some(address) => Some(far::open(address).await?),
         None => None,
     };
-    let (load, backend) = (load.as_deref(), plan.backend);
+    let (load, has_services) = (load.as_deref(), plan.backend != BackendName::None);
     Ok(match (plan.runtime, &hosts.contender) {
         (RuntimeKind::Kubernetes, _) => {
-            let connected = cluster::connect(cluster, backend).await?;
+            let connected = cluster::connect(cluster, has_services).await?;
             Some(Elsewhere {
                 notes: connected.notes(),
                 memory_bytes: connected.nodes.contender.allocatable_memory_bytes,
@@ -40,10 +36,10 @@ pub async fn elsewhere(
             })
         }
         (RuntimeKind::Docker, _) if engine_is_elsewhere() => {
-            Some(far_docker::describe(load, backend).await?)
+            Some(far_docker::describe(load, has_services).await?)
         }
         (RuntimeKind::Process, Some(address)) => {
-            Some(far_processes::describe(address, load, backend).await?)
+            Some(far_processes::describe(address, load, has_services).await?)
         }
         (_, _) => load.map(|load| Elsewhere {
             node: String::new(),
@@ -53,31 +49,24 @@ pub async fn elsewhere(
     })
 }
 
-/// Connects to the platform of this kind.
-pub async fn connect(wanted: WantedPlatform<'_>) -> anyhow::Result<Box<dyn Platform>> {
+/// Opens the place of this kind.
+///
+/// # Errors
+/// It does not respond, or cannot run what is wanted.
+pub async fn open(wanted: WantedPlace<'_>) -> anyhow::Result<Place> {
     let hosts = wanted.hosts;
     hosts.check(wanted.kind, engine_is_elsewhere())?;
-    let contenders: Box<dyn Platform> = match wanted.kind {
-        RuntimeKind::Process => match &hosts.contender {
-            Some(address) => Box::new(FarProcessPlatform::new(address, wanted.backend).await?),
-            None => Box::new(ProcessPlatform::new(wanted.side_by_side)?),
-        },
-        RuntimeKind::Docker => {
-            let engine = find_engine().await?;
-            let far = engine.far_host().cloned();
-            let containers = Box::new(DockerPlatform::new(engine)?);
-            match far {
-                None => containers,
-                Some(far) => Box::new(FarDockerPlatform::new(containers, far, wanted.backend)),
-            }
+    let place = match (wanted.kind, &hosts.contender) {
+        (RuntimeKind::Process, Some(address)) => {
+            far_processes::open(address, wanted.has_services).await?
         }
-        RuntimeKind::Kubernetes => Box::new(
-            ClusterPlatform::begin(wanted.cluster, wanted.backend, wanted.recordings).await?,
-        ),
-        RuntimeKind::External => Box::new(ExternalPlatform::new(&wanted)?),
+        (RuntimeKind::Process, None) => local::open(wanted.side_by_side)?,
+        (RuntimeKind::Docker, _) => docker::open(wanted.has_services).await?,
+        (RuntimeKind::Kubernetes, _) => cluster::open(&wanted).await?,
+        (RuntimeKind::External, _) => external::open(&wanted).await?,
     };
     Ok(match &hosts.load {
-        Some(address) => Box::new(LoadHostPlatform::new(contenders, address).await?),
-        None => contenders,
+        Some(address) => with_load_from(place, address).await?,
+        None => place,
     })
 }

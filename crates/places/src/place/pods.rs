@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, anyhow};
 use async_trait::async_trait;
 use bakeoff_base::hint::with_hints;
 use bakeoff_model::load::{ClockOffset, LoadEvent, LoadSpec, StepCommand};
+use bakeoff_model::record::{Cores, GeneratorCeiling};
 
 use crate::contracts::{LoadGenerator, RunningLoad};
 use crate::fleet::FleetGenerator;
@@ -56,6 +57,11 @@ impl LoadGenerator for PodGenerator {
             clock,
             done: false,
         }))
+    }
+
+    async fn ceiling(&self, _cores: &Cores) -> anyhow::Result<GeneratorCeiling> {
+        let line = self.pods.ceiling().await.map_err(with_hints)?;
+        serde_json::from_str(&line).map_err(|_| anyhow!("its Pod said: {line}"))
     }
 }
 

@@ -14,22 +14,29 @@ use bakeoff_model::resource::ResourceSample;
 
 use crate::Wire;
 use crate::api::{
-    ContainerOptions, ExitInfo, Instance, Runtime as _, StartError, StartSpec, StopReport,
+    BoxFuture, ContainerOptions, ExitInfo, Instance, Runtime as _, StartError, StartSpec,
+    StopReport,
 };
 use crate::local::ProcessRuntime;
 use crate::services::databases::Databases;
 use crate::services::options::BackendOptions;
 use crate::services::request_count::Counter;
+use crate::services::service::Service;
 use crate::services::sessions;
 
+/// How long a backend may take to stop.
+const STOP_GRACE: Duration = Duration::from_secs(20);
 /// Pause between two looks at a starting backend.
 const POLL: Duration = Duration::from_millis(20);
 
 /// A backend at work. Dropping it kills it, as far as a drop can.
 pub struct Backend {
     name: &'static str,
-    address: SocketAddr,
-    /// Its processes; none where it runs already.
+    /// Where it listens, as it was asked to: 0.0.0.0 when on every address.
+    listens: SocketAddr,
+    /// Where contenders reach it.
+    reached: SocketAddr,
+    /// Its processes; none if it runs already.
     instance: Option<Box<dyn Instance>>,
     /// Removed with it.
     scratch: Option<PathBuf>,
@@ -42,7 +49,7 @@ pub struct Backend {
 
 impl std::fmt::Debug for Backend {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Backend({} at {})", self.name, self.address)
+        write!(f, "Backend({} at {})", self.name, self.listens)
     }
 }
 
@@ -102,7 +109,8 @@ impl Backend {
     pub(super) fn of(name: &'static str, address: SocketAddr, instance: Box<dyn Instance>) -> Self {
         Self {
             name,
-            address,
+            listens: address,
+            reached: address,
             instance: Some(instance),
             scratch: None,
             unknown: None,
@@ -115,7 +123,8 @@ impl Backend {
     pub(super) fn elsewhere(name: &'static str, address: SocketAddr) -> Self {
         Self {
             name,
-            address,
+            listens: address,
+            reached: address,
             instance: None,
             scratch: None,
             unknown: None,
@@ -174,48 +183,25 @@ impl Backend {
         Err(with_log(problem, &self.logs()))
     }
 
-    /// The name by which suites call it.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
-        self.name
+    /// Lets contenders reach it at another address than the one at which it listens.
+    pub(crate) fn set_reached(&mut self, reached: SocketAddr) {
+        self.reached = reached;
     }
 
     /// Where it listens, as it was asked to: 0.0.0.0 when on every address.
-    #[must_use]
-    pub fn address(&self) -> SocketAddr {
-        self.address
+    pub(crate) fn listens(&self) -> SocketAddr {
+        self.listens
     }
 
     /// Where it is reached from this very host.
     pub(super) fn local_address(&self) -> SocketAddr {
-        let ip = self.address.ip();
+        let ip = self.listens.ip();
         let here = if ip.is_unspecified() {
             IpAddr::V4(Ipv4Addr::LOCALHOST)
         } else {
             ip
         };
-        SocketAddr::new(here, self.address.port())
-    }
-
-    /// The databases of contenders, where it is a server of such.
-    #[must_use]
-    pub fn databases(&self) -> Option<&Databases> {
-        self.databases.as_ref()
-    }
-
-    /// Returns its cost, the number of requests it has completed so far, and the connections to it.
-    /// A value that cannot be read is absent.
-    pub async fn sample(&self) -> ResourceSample {
-        let mut sample = match &self.instance {
-            Some(instance) => instance.sample().await.resources,
-            None => ResourceSample::default(),
-        };
-        if let Some(counter) = &self.counter {
-            sample.requests = counter.read().await;
-        }
-        let server = self.databases.as_ref().and_then(Databases::process);
-        sample.sessions = server.and_then(sessions::read);
-        sample
+        SocketAddr::new(here, self.listens.port())
     }
 
     /// How it ended; `None` while it lives.
@@ -226,47 +212,63 @@ impl Backend {
         }
     }
 
-    /// Why it responds no more, with the last lines of its log; `None` while it lives.
-    pub async fn ended(&self) -> Option<Problem> {
-        let exit = self.exited().await?;
-        let what = format!("backend {}", self.name);
-        Some(ended(&what, exit, &self.logs()))
-    }
-
     /// The last 64 KiB of its output, at most; nothing where it runs already.
     #[must_use]
     pub fn logs(&self) -> String {
         let logs = self.instance.as_ref().map(|instance| instance.logs());
         logs.unwrap_or_default()
     }
+}
 
-    /// Requests that the replay backend had no response to since the last call, each once. Always
-    /// empty for a real backend.
-    #[must_use]
-    pub fn unknown_requests(&self) -> Vec<String> {
-        self.unknown
-            .as_ref()
-            .map(Unknown::new_ones)
-            .unwrap_or_default()
+impl Service for Backend {
+    fn address(&self) -> SocketAddr {
+        self.reached
     }
 
-    /// Asks it to stop, kills it after `grace`, and removes its data. One that runs already
-    /// goes on, without what was made in it.
-    pub async fn stop(mut self, grace: Duration) -> StopReport {
-        if self.exited().await.is_none()
-            && let Some(databases) = &self.databases
-        {
-            databases.shut_down();
-        }
-        match &mut self.instance {
-            Some(instance) => instance.stop(grace).await,
-            None => StopReport {
-                graceful: true,
-                took: Duration::ZERO,
-                exit: ExitInfo::default(),
-                killed: false,
-            },
-        }
+    fn sample(&self) -> BoxFuture<'_, ResourceSample> {
+        Box::pin(async {
+            let mut sample = match &self.instance {
+                Some(instance) => instance.sample().await.resources,
+                None => ResourceSample::default(),
+            };
+            if let Some(counter) = &self.counter {
+                sample.requests = counter.read().await;
+            }
+            let server = self.databases.as_ref().and_then(Databases::process);
+            sample.sessions = server.and_then(sessions::read);
+            sample
+        })
+    }
+
+    fn ended(&self) -> BoxFuture<'_, Option<Problem>> {
+        Box::pin(async {
+            let exit = self.exited().await?;
+            let what = format!("backend {}", self.name);
+            Some(ended(&what, exit, &self.logs()))
+        })
+    }
+
+    fn unknown_requests(&self) -> BoxFuture<'_, Vec<String>> {
+        let new = self.unknown.as_ref().map(Unknown::new_ones);
+        Box::pin(async { new.unwrap_or_default() })
+    }
+
+    fn databases(&self) -> Option<&Databases> {
+        self.databases.as_ref()
+    }
+
+    fn stop(&mut self) -> BoxFuture<'_, StopReport> {
+        Box::pin(async {
+            if self.exited().await.is_none()
+                && let Some(databases) = &self.databases
+            {
+                databases.shut_down();
+            }
+            match &mut self.instance {
+                Some(instance) => instance.stop(STOP_GRACE).await,
+                None => StopReport::nothing(),
+            }
+        })
     }
 }
 

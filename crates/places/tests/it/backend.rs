@@ -11,7 +11,7 @@ use bakeoff_model::check::ReceivedResponse;
 use bakeoff_model::suite::{Limits, ReplaySettings};
 use bakeoff_places::http::ask;
 use bakeoff_places::services::{
-    Backend, BackendKind, BackendOptions, Elasticsearch, ReplayProcess, start,
+    Backend, BackendKind, BackendOptions, Elasticsearch, ReplayProcess, Service as _, start,
 };
 use bakeoff_replay::{Recording, RecordingProxy, Replay, ReplayOptions};
 use serde_json::Value;
@@ -103,13 +103,13 @@ async fn a_real_elasticsearch_is_filled_recorded_and_replayed() {
     let bench = Bench::new();
     let data = repository().join("suites/locations/data");
     let options = options(&bench, elasticsearch(), data);
-    let backend = start(&bench.runtime, &options).await.unwrap();
+    let mut backend = start(&bench.runtime, &options).await.unwrap();
     let out = bench.base.path().join("recordings/exchanges.jsonl");
     let recorded = record(&backend, &out).await;
     let usage = backend.sample().await;
     assert!(usage.jvm.is_some(), "the counters of its JVM are not read");
     let node = backend.address();
-    let stopped = backend.stop(Duration::from_secs(20)).await;
+    let stopped = backend.stop().await;
     assert!(stopped.graceful && !stopped.killed, "{stopped:?}");
     assert!(TcpListener::bind(node).is_ok(), "something still listens");
     let left: Vec<_> = std::fs::read_dir(bench.runtime.folder())

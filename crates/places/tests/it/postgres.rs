@@ -13,7 +13,7 @@ use bakeoff_base::problem::Problem;
 use bakeoff_model::database_url::DatabaseUrl;
 use bakeoff_model::suite::Limits;
 use bakeoff_places::services::{
-    Backend, BackendKind, BackendOptions, Databases, database_name, start,
+    Backend, BackendKind, BackendOptions, Databases, Service as _, database_name, start,
 };
 
 use crate::support::{Bench, announce};
@@ -90,7 +90,7 @@ async fn every_contender_has_a_database_that_can_be_emptied() {
     }
     let bench = Bench::new();
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../suites/bootzooka/data");
-    let backend = start(&bench.runtime, &options(&bench, &data))
+    let mut backend = start(&bench.runtime, &options(&bench, &data))
         .await
         .unwrap();
     let (one, other) = ("akka-http/equal", "axum");
@@ -136,7 +136,7 @@ async fn every_contender_has_a_database_that_can_be_emptied() {
     );
     // Stopped, although a client is connected.
     let address = backend.address();
-    let stopped = backend.stop(Duration::from_secs(20)).await;
+    let stopped = backend.stop().await;
     assert!(stopped.graceful && !stopped.killed, "{stopped:?}");
     for session in [&mut disconnected, &mut connected] {
         session.kill().unwrap();
@@ -203,7 +203,7 @@ async fn a_server_of_another_owner_is_left_as_it_was() {
     }
     let bench = Bench::new();
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../suites/bootzooka/data");
-    let server = somebody_elses(&bench, &data).await;
+    let mut server = somebody_elses(&bench, &data).await;
     let before = databases(&server).await;
     assert_eq!(before, "bakeoff_admin bakeoff_hers shop");
     // What a killed session leaves is removed by the next one: it is marked, and its owner is gone.
@@ -214,7 +214,7 @@ async fn a_server_of_another_owner_is_left_as_it_was() {
     let mark = "COMMENT ON DATABASE bakeoff_left IS 'made by bakeoff, which drops it'";
     held(&server).query("admin", mark).await.unwrap();
 
-    let backend = session_on(&bench, &data, &server, "ann:a%40b")
+    let mut backend = session_on(&bench, &data, &server, "ann:a%40b")
         .await
         .unwrap();
     assert_eq!(held(&backend).login(), ("ann", "a@b"));
@@ -259,9 +259,9 @@ async fn a_server_of_another_owner_is_left_as_it_was() {
         "the second one touched something"
     );
 
-    backend.stop(Duration::from_secs(1)).await;
+    backend.stop().await;
     assert_eq!(databases(&server).await, before);
-    server.stop(Duration::from_secs(20)).await;
+    server.stop().await;
 }
 
 #[tokio::test]
@@ -271,7 +271,7 @@ async fn a_server_that_cannot_be_used_is_said_with_its_reason() {
     }
     let bench = Bench::new();
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../suites/bootzooka/data");
-    let server = somebody_elses(&bench, &data).await;
+    let mut server = somebody_elses(&bench, &data).await;
     let address = server.address();
     for (login, user, why, hint) in [
         (
@@ -300,7 +300,7 @@ async fn a_server_that_cannot_be_used_is_said_with_its_reason() {
         assert!(said.contains(hint), "{said}");
     }
     let before = databases(&server).await;
-    server.stop(Duration::from_secs(20)).await;
+    server.stop().await;
     assert_eq!(before, "bakeoff_admin bakeoff_hers shop");
     let url: DatabaseUrl = format!("postgres://ann:x@{address}").parse().unwrap();
     let options = BackendOptions {

@@ -20,12 +20,12 @@ pub(crate) async fn make(
     observer: &mut dyn Observer,
 ) -> Result<Option<Connections>, Halt> {
     let spec = case.startable()?;
-    if parts.runtime.traffic_path() == TrafficPath::External {
+    if parts.place.runtime.traffic_path() == TrafficPath::External {
         let message = "a service that runs already has no cold starts";
         return Err(Failure::new(Stage::Start, message).into());
     }
     stage(observer, case, Stage::Start)?;
-    let mut instance = start(parts.runtime, parts.backend, spec).await?;
+    let mut instance = start(parts, spec).await?;
     let startup = started(instance.as_mut(), spec, case).await?;
     event::record(observer, case.run_id(), Record::Started(startup))?;
     stage(observer, case, Stage::Stop)?;

@@ -98,7 +98,7 @@ fn skipped(name: &str, reason: &str) -> CheckRecord {
 /// than zero.
 async fn must_exit(parts: &SessionDeps<'_>, spec: &StartSpec, name: &str) -> CheckRecord {
     let begun = Instant::now();
-    let mut instance = match parts.runtime.start(spec).await {
+    let mut instance = match parts.place.runtime.start(spec).await {
         Ok(instance) => instance,
         Err(error) => {
             let outcome = CheckOutcome::ConnErr {
@@ -139,7 +139,7 @@ async fn threads(
     cpus: Option<f64>,
 ) -> CheckRecord {
     let begun = Instant::now();
-    let usable = cores.min(parts.host_cores);
+    let usable = cores.min(parts.place.host_cores);
     let quota = cpus.map_or_else(|| "no quota".to_owned(), |cpus| format!("quota {cpus}"));
     let name = format!(
         "threads on {cores} cpu{}, {quota}",
@@ -154,7 +154,7 @@ async fn threads(
         cores: (0..usable).collect(),
         ..base.clone()
     };
-    let mut instance = match start(parts.runtime, parts.backend, &spec).await {
+    let mut instance = match start(parts, &spec).await {
         Ok(instance) => instance,
         Err(failure) => return record(&name, begun, unreachable(failure), None),
     };
@@ -166,7 +166,7 @@ async fn threads(
     // One request may still create threads lazily, so a few are asked before counting.
     let to = Destination::of(instance.as_ref());
     for check in parts.suite.checks.iter().take(3) {
-        verify::check(parts.client, &to, check).await;
+        verify::check(&*parts.place.client, &to, check).await;
     }
     let sample = instance.sample().await.resources;
     instance.stop(STOP_GRACE).await;
@@ -239,7 +239,12 @@ async fn logs_requests(parts: &SessionDeps<'_>, instance: &dyn Instance) -> Chec
         body: String::new(),
         expect: Expect::default(),
     };
-    match parts.client.ask(&Destination::of(instance), &canary).await {
+    match parts
+        .place
+        .client
+        .ask(&Destination::of(instance), &canary)
+        .await
+    {
         Ok(_) => logged(instance, name, CANARY, begun).await,
         Err(problem) => record(
             name,

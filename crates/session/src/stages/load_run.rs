@@ -62,7 +62,7 @@ pub(crate) async fn verified(
     let spec = case.startable()?;
     probe::measure(parts, case, observer).await?;
     stage(observer, case, Stage::Start)?;
-    let mut instance = start(parts.runtime, parts.backend, spec).await?;
+    let mut instance = start(parts, spec).await?;
     let startup = started(instance.as_mut(), spec, case).await?;
     let startup_ns = startup.startup_ns;
     if is_ours(parts) {
@@ -157,13 +157,13 @@ async fn after_load(
     let Some(check) = verify::telling(&parts.suite.checks) else {
         return Ok(());
     };
-    let alive = verify::alive(parts.client, &Destination::of(instance), check).await;
+    let alive = verify::alive(&*parts.place.client, &Destination::of(instance), check).await;
     event::record(observer, case.run_id(), Record::Check(alive))
 }
 
 /// Whether the contender's life is in our hands.
 fn is_ours(parts: &SessionDeps<'_>) -> bool {
-    parts.runtime.traffic_path() != TrafficPath::External
+    parts.place.runtime.traffic_path() != TrafficPath::External
 }
 
 /// All functional checks. A contender with wrong responses is not loaded and so never ranked.
@@ -171,7 +171,7 @@ async fn checked(on: &RunContext<'_>, observer: &mut dyn Observer) -> Result<(),
     let (parts, to) = (on.parts, Destination::of(&*on.instance));
     let mut failed: Vec<CheckRecord> = Vec::new();
     for check in &parts.suite.checks {
-        let record = verify::check(parts.client, &to, check).await;
+        let record = verify::check(&*parts.place.client, &to, check).await;
         if record.outcome != CheckOutcome::Good {
             failed.push(record.clone());
         }
@@ -210,10 +210,7 @@ async fn idle(
     observer: &mut dyn Observer,
 ) -> anyhow::Result<()> {
     let contender = on.instance.sample().await.resources;
-    let backend = match on.parts.backend {
-        Some(backend) => Some(backend.sample().await),
-        None => None,
-    };
+    let backend = on.parts.services.sample().await;
     let idle = Record::Idle(IdleRecord {
         moment,
         contender: Some(contender),

@@ -152,7 +152,7 @@ impl LoadDriver {
             });
         }
         Ok(Self {
-            generator: first.parts.generator.start(&spec).await?,
+            generator: first.parts.place.generator.start(&spec).await?,
             steps,
             numbers: Vec::new(),
             done: 0,

@@ -39,14 +39,14 @@ pub(crate) async fn measure(
     case: &Case,
     observer: &mut dyn Observer,
 ) -> anyhow::Result<()> {
-    let is_ours = parts.runtime.traffic_path() != TrafficPath::External;
+    let is_ours = parts.place.runtime.traffic_path() != TrafficPath::External;
     if case.probes.is_empty() || !is_ours {
         return Ok(());
     }
     stage(observer, case, Stage::Probe)?;
     for probe in &case.probes {
         let begun = Instant::now();
-        let record = match cpu_ns(parts.runtime, &probe.start).await {
+        let record = match cpu_ns(&*parts.place.runtime, &probe.start).await {
             Ok(cpu_ns) => Record::Probe(ProbeRecord {
                 name: probe.name.clone(),
                 request: probe.request.clone(),

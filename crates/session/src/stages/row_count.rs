@@ -14,7 +14,7 @@ use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::load::{LoadInterval, RequestSpec};
 use bakeoff_model::record::{CheckRecord, Record};
 use bakeoff_model::suite::Rows;
-use bakeoff_places::contracts::BackendProbe;
+use bakeoff_places::services::Services;
 use tokio::time::Instant;
 
 use super::start::stage;
@@ -71,7 +71,7 @@ impl Requests {
 
 /// The rows that are counted in a run, with those that were there before the load.
 pub(crate) struct Counted<'a> {
-    backend: &'a dyn BackendProbe,
+    services: &'a Services,
     contender: String,
     before: Vec<(&'a Rows, i64)>,
 }
@@ -84,18 +84,19 @@ pub(crate) async fn before<'a>(
     parts: &SessionDeps<'a>,
     case: &Case,
 ) -> Result<Option<Counted<'a>>, Failure> {
-    let is_ours = parts.runtime.traffic_path() != TrafficPath::External;
-    let Some(backend) = parts.backend.filter(|_| is_ours) else {
+    let is_ours = parts.place.runtime.traffic_path() != TrafficPath::External;
+    if !is_ours {
         return Ok(None);
-    };
+    }
+    let services = parts.services;
     let contender = case.begin.run.contender.clone();
     let mut before = Vec::new();
     for rows in wanted(parts, case) {
-        let found = count(backend, &contender, rows).await;
+        let found = count(services, &contender, rows).await;
         before.push((rows, found.map_err(|why| failure(why.message()))?));
     }
     Ok((!before.is_empty()).then_some(Counted {
-        backend,
+        services,
         contender,
         before,
     }))
@@ -122,7 +123,7 @@ pub(crate) async fn after(
     observer: &mut dyn Observer,
 ) -> Result<(), Halt> {
     let Some(Counted {
-        backend,
+        services,
         contender,
         before,
     }) = counted
@@ -134,7 +135,7 @@ pub(crate) async fn after(
     for (rows, was) in before {
         let begun = Instant::now();
         let of_request = requests.0.get(&rows.request).copied().unwrap_or_default();
-        let (outcome, value) = match count(backend, &contender, rows).await {
+        let (outcome, value) = match count(services, &contender, rows).await {
             Err(problem) => (
                 CheckOutcome::ConnErr {
                     message: problem.to_string(),
@@ -174,8 +175,8 @@ fn failure(why: &str) -> Failure {
 }
 
 /// Returns the result of a query.
-async fn count(backend: &dyn BackendProbe, contender: &str, rows: &Rows) -> Result<i64, Problem> {
-    let found = backend.query(contender, &rows.query).await;
+async fn count(services: &Services, contender: &str, rows: &Rows) -> Result<i64, Problem> {
+    let found = services.query(contender, &rows.query).await;
     let found = found.map_err(|why| format!("rows cannot be counted: {why}"))?;
     found.trim().parse().map_err(|_| {
         format!(

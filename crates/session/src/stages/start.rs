@@ -2,9 +2,9 @@
 
 use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::record::Startup;
-use bakeoff_places::contracts::BackendProbe;
-use bakeoff_places::{Instance, Runtime, StartSpec};
+use bakeoff_places::{Instance, StartSpec};
 
+use crate::contracts::SessionDeps;
 use crate::event::{Event, Observer};
 use crate::ready_case::Case;
 
@@ -16,20 +16,17 @@ pub(crate) fn stage(observer: &mut dyn Observer, case: &Case, stage: Stage) -> a
     })
 }
 
-/// Starts a contender, with an empty database where the backend has databases.
+/// Starts a contender, after what it calls has been brought back to its first state.
 ///
 /// # Errors
 /// Why the run ends here.
 pub async fn start(
-    runtime: &dyn Runtime,
-    backend: Option<&dyn BackendProbe>,
+    parts: &SessionDeps<'_>,
     spec: &StartSpec,
 ) -> Result<Box<dyn Instance>, Failure> {
-    if let Some(backend) = backend {
-        let prepared = backend.prepare(&spec.label).await;
-        prepared.map_err(|problem| Failure::of(Stage::Start, problem))?;
-    }
-    let started = runtime.start(spec).await;
+    let reset = parts.services.reset(&spec.label).await;
+    reset.map_err(|problem| Failure::of(Stage::Start, problem))?;
+    let started = parts.place.runtime.start(spec).await;
     started.map_err(|error| Failure::of(Stage::Start, error))
 }
 

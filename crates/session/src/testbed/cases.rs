@@ -9,6 +9,7 @@ use bakeoff_model::record::{Begin, FORMAT, Host};
 use bakeoff_model::suite::{Benchmark, Contender, ProbedRequest};
 use bakeoff_places::StartSpec;
 use bakeoff_places::contender::Ready;
+use bakeoff_places::place::Ports;
 
 use super::Testbed;
 use crate::clock;
@@ -99,7 +100,7 @@ impl Testbed {
     /// has a separate port, by its place in the set.
     pub fn beside_others(&self, mut spec: StartSpec, place: usize) -> StartSpec {
         spec.container.takes_turns = true;
-        if self.platform.shares_network() {
+        if self.place.ports != Ports::OfEach {
             let place = u16::try_from(place % PORTS).unwrap_or_default();
             spec.port = spec.port.saturating_add(place);
             spec.env.insert(PORT.to_owned(), spec.port.to_string());
@@ -139,10 +140,10 @@ impl Testbed {
             baseline: contender.and_then(|c| c.baseline.clone()),
             version: ready.and_then(|ready| ready.built.version.clone()),
             artifact_digest: ready.and_then(Ready::digest).cloned(),
-            enforcement: self.runtime().enforcement(),
-            traffic_path: self.runtime().traffic_path(),
+            enforcement: self.place.runtime.enforcement(),
+            traffic_path: self.place.runtime.traffic_path(),
             cores: self.options.cores.clone(),
-            nodes: self.platform.nodes(),
+            nodes: self.place.nodes.clone(),
             host: self.host_with(ready),
             not_recorded: Vec::new(),
         }
@@ -184,7 +185,7 @@ impl Testbed {
         let mut host = self.host.clone();
         host.versions
             .insert("bakeoff".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
-        host.versions.extend(self.platform.versions());
+        host.versions.extend(self.place.versions.clone());
         if let Some(ready) = ready {
             host.versions.extend(ready.built.toolchains.clone());
         }

@@ -4,11 +4,13 @@
 pub mod builds;
 mod cases;
 mod same_program;
+#[cfg(test)]
+mod tests;
 mod tls;
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
@@ -20,13 +22,12 @@ use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::record::{Cores, Host};
 use bakeoff_model::suite::{Contender, Limits, Profile, Suite};
 use bakeoff_places::contender::Ready;
-use bakeoff_places::contracts::{BackendProbe, Client, LoadGenerator};
-use bakeoff_places::place::backends::{RunningBackend, WantedBackend};
-use bakeoff_places::place::{Platform, WantedPlatform, dependencies, launch, open};
-use bakeoff_places::services::Databases;
-use bakeoff_places::{ContainerOptions, Runtime, StartSpec, Wire};
+use bakeoff_places::place::{Place, WantedPlace, launch, open};
+use bakeoff_places::services::{Databases, Services, Setting, WantedBackend, WantedService};
+use bakeoff_places::{ContainerOptions, StartSpec, Wire};
 use builds::{News, Which, build_options};
 
+use crate::contracts::SessionDeps;
 use crate::event::{Event, Observer};
 use crate::options::SessionOptions;
 use crate::ready_case::{self, BackendAddress};
@@ -60,10 +61,11 @@ pub struct TestbedOptions {
 pub struct Testbed {
     folder: SuiteFolder,
     options: TestbedOptions,
-    platform: Box<dyn Platform>,
+    place: Place,
     /// Contender -> what can be started, or why nothing can.
     ready: BTreeMap<String, Result<Ready, Failure>>,
-    backend: Option<Box<dyn RunningBackend>>,
+    /// The services that contenders call.
+    services: Services,
     /// The address that contenders get for the backend, when it is not the backend's own.
     redirect: Option<SocketAddr>,
     host: Host,
@@ -73,17 +75,19 @@ pub struct Testbed {
     began: String,
 }
 
-/// The platform that a test bed needs.
-fn wanted_platform<'a>(folder: &SuiteFolder, options: &'a TestbedOptions) -> WantedPlatform<'a> {
-    let mut backends = folder.suite.backends.iter();
+/// Returns the place that a test bed needs.
+fn wanted_place<'a>(folder: &SuiteFolder, options: &'a TestbedOptions) -> WantedPlace<'a> {
+    let suite = &folder.suite;
+    let mut backends = suite.backends.iter();
     let spec = backends.find(|one| one.name == options.backend);
     let data = spec.and_then(|spec| spec.data.as_ref());
     let taking_part = |one: &&Contender| options.contenders.contains(&one.name);
-    let contenders = folder.suite.contenders.iter().filter(taking_part);
-    WantedPlatform {
+    let contenders = suite.contenders.iter().filter(taking_part);
+    let is_started = options.session.backend_url.is_none() || !suite.dependencies.is_empty();
+    WantedPlace {
         kind: options.runtime,
         cluster: &options.session.cluster,
-        backend: options.backend,
+        has_services: options.backend != BackendName::None && is_started,
         recordings: data.map(|data| folder.path.join(data)),
         side_by_side: options.side_by_side,
         hosts: &options.session.hosts,
@@ -92,50 +96,56 @@ fn wanted_platform<'a>(folder: &SuiteFolder, options: &'a TestbedOptions) -> Wan
 }
 
 impl Testbed {
-    /// Sweeps what dead sessions left, builds the contenders and starts the backend.
+    /// Opens the place of the contenders, and prepares it.
     pub async fn prepare(
         folder: SuiteFolder,
         options: TestbedOptions,
         observer: &mut dyn Observer,
     ) -> anyhow::Result<Self> {
-        let platform = open::connect(wanted_platform(&folder, &options)).await?;
-        for removed in platform.sweep().await? {
+        let place = open::open(wanted_place(&folder, &options)).await?;
+        Self::at(place, folder, options, observer).await
+    }
+
+    /// Sweeps what dead sessions left, builds the contenders and starts what they call.
+    async fn at(
+        place: Place,
+        folder: SuiteFolder,
+        options: TestbedOptions,
+        observer: &mut dyn Observer,
+    ) -> anyhow::Result<Self> {
+        for removed in place.sweep().await? {
             observer.observe(&Event::Swept { removed })?;
         }
-        if let Some(why) = platform.unlimited_because() {
+        if let Some(why) = place.unlimited_because.clone() {
             observer.observe(&Event::LimitsUnenforced { why })?;
         }
-        platform.check(&folder.suite)?;
+        place.check(&folder.suite)?;
         if options.backend != BackendName::None {
             let mut dependencies = folder.suite.dependencies.iter();
-            dependencies.try_for_each(|one| platform.check_dependency(one))?;
+            dependencies.try_for_each(|one| place.services.check(one))?;
         }
         std::fs::create_dir_all(&options.logs)
             .with_context(|| format!("{}: cannot keep logs there", options.logs.display()))?;
         let mut testbed = Self {
-            host: platform.host(),
+            host: place.host.clone(),
             schema: grpc::schema(&folder.suite)?,
             folder,
             options,
-            platform,
+            place,
             ready: BTreeMap::new(),
-            backend: None,
+            services: Services::default(),
             redirect: None,
             began: clock::now_rfc3339(),
         };
         testbed.ready = testbed.build_all(observer).await?;
-        testbed.start_backends(observer).await?;
+        testbed.start_services(observer).await?;
         Ok(testbed)
     }
 
     /// Measures what the load generator can do here at best; every later record has it. Where that
     /// cannot be measured, an event says so, and the records go without.
-    pub async fn measure_generator(
-        &mut self,
-        program: &Path,
-        observer: &mut dyn Observer,
-    ) -> anyhow::Result<()> {
-        let measured = self.platform.ceiling(program, &self.options.cores).await;
+    pub async fn measure_generator(&mut self, observer: &mut dyn Observer) -> anyhow::Result<()> {
+        let measured = self.place.generator.ceiling(&self.options.cores).await;
         match measured {
             Ok(ceiling) => self.host.generator = Some(ceiling),
             Err(error) => observer.observe(&Event::CeilingUnknown {
@@ -153,7 +163,7 @@ impl Testbed {
         observer: &mut dyn Observer,
     ) -> anyhow::Result<()> {
         let cores = self.options.cores.clone();
-        if !self.platform.pins_cores() || cores.contender.is_empty() || cores.generator.is_empty() {
+        if !self.place.pins_cores || cores.contender.is_empty() || cores.generator.is_empty() {
             return Ok(());
         }
         let measuring = move || bakeoff_load::core_sharing(&cores.contender, &cores.generator);
@@ -221,8 +231,9 @@ impl Testbed {
                 .await
                 .map_err(|error| Failure::of(Stage::Build, error))?;
         let options = self.jvm_options();
-        self.platform
-            .make_ready(&self.suite().name, contender, built, options)
+        self.place
+            .installer
+            .install(&self.suite().name, contender, built, options)
             .await
             .map_err(|error| {
                 let hints = error.downcast_ref::<Problem>().map(Problem::hints);
@@ -233,87 +244,52 @@ impl Testbed {
     }
 
     /// Starts the dependencies and the backend.
-    async fn start_backends(&mut self, observer: &mut dyn Observer) -> anyhow::Result<()> {
-        let name = self.options.backend;
-        let wanted = &self.folder.suite.dependencies;
-        self.backend = match name {
-            BackendName::None => None,
-            _ if wanted.is_empty() => Some(self.start_backend(observer).await?),
-            _ => {
-                for one in wanted {
-                    observer.observe(&Event::BackendStarting {
-                        name: one.name.clone(),
-                    })?;
-                }
-                let setting = launch::Setting {
-                    suite: &self.folder.path,
-                    cores: &self.options.cores.backend,
-                    logs: &self.options.logs,
-                };
-                let running = dependencies::start(&*self.platform, wanted, &setting).await?;
-                for (name, address) in running.addresses() {
-                    observer.observe(&Event::BackendReady {
-                        name,
-                        address: address.to_string(),
-                    })?;
-                }
-                let backend = match name {
-                    BackendName::Dependencies => None,
-                    _ => Some(self.start_backend(observer).await?),
-                };
-                Some(Box::new(running.with_backend(backend)))
-            }
-        };
-        Ok(())
-    }
-
-    async fn start_backend(
-        &mut self,
-        observer: &mut dyn Observer,
-    ) -> anyhow::Result<Box<dyn RunningBackend>> {
-        let name = self.options.backend;
-        observer.observe(&Event::BackendStarting {
-            name: name.to_string(),
-        })?;
-        let spec = self
-            .suite()
-            .backends
-            .iter()
-            .find(|backend| backend.name == name);
-        let Some(spec) = spec else {
-            bail!("unknown backend {name}")
-        };
-        let wanted = WantedBackend {
-            name,
-            settings: spec.settings,
-            server: self.options.session.backend_url.as_ref(),
-            data: spec.data.as_ref().map(|data| self.folder.path.join(data)),
+    async fn start_services(&mut self, observer: &mut dyn Observer) -> anyhow::Result<()> {
+        let wanted = self.wanted_services()?;
+        let setting = Setting {
             suite: &self.folder.path,
             cores: &self.options.cores.backend,
             logs: &self.options.logs,
         };
-        let backend = self
-            .platform
-            .start_backend(&wanted)
-            .await
-            .with_context(|| match self.options.session.backend_url {
-                Some(_) => format!("backend {name} cannot be used"),
-                None => format!("backend {name} does not start"),
-            })?;
-        let version = match backend.databases() {
-            Some(databases) => databases.version().await,
-            None => None,
+        let mut services = Services::default();
+        for one in &wanted {
+            let name = one.name();
+            observer.observe(&Event::BackendStarting { name: name.clone() })?;
+            let starting = services.start(&*self.place.services, one, &setting);
+            let address = starting.await?.to_string();
+            observer.observe(&Event::BackendReady { name, address })?;
+        }
+        if let Some(databases) = services.databases()
+            && let Some(version) = databases.version().await
+        {
+            let name = self.options.backend.to_string();
+            self.host.versions.insert(name, version);
+        }
+        self.services = services;
+        Ok(())
+    }
+
+    /// Returns what contenders call, in the order of the starts.
+    fn wanted_services(&self) -> anyhow::Result<Vec<WantedService<'_>>> {
+        let (name, suite) = (self.options.backend, self.suite());
+        if name == BackendName::None {
+            return Ok(Vec::new());
+        }
+        let dependencies = suite.dependencies.iter();
+        let mut wanted: Vec<_> = dependencies.map(WantedService::Dependency).collect();
+        if name == BackendName::Dependencies && !wanted.is_empty() {
+            return Ok(wanted);
+        }
+        let Some(spec) = suite.backends.iter().find(|backend| backend.name == name) else {
+            bail!("unknown backend {name}")
         };
-        if let Some(version) = version {
-            self.host.versions.insert(name.to_string(), version);
-        }
-        if let Some(address) = backend.address() {
-            observer.observe(&Event::BackendReady {
-                name: name.to_string(),
-                address: address.to_string(),
-            })?;
-        }
-        Ok(backend)
+        wanted.push(WantedService::Backend(WantedBackend {
+            name,
+            settings: spec.settings,
+            server: self.options.session.backend_url.as_ref(),
+            data: spec.data.as_ref().map(|data| self.folder.path.join(data)),
+        }));
+        Ok(wanted)
     }
 
     /// Size of a contender's artifact where there is no image.
@@ -327,35 +303,14 @@ impl Testbed {
         &self.folder.suite
     }
 
-    /// Returns the runtime of contenders.
+    /// Returns what a session works with.
     #[must_use]
-    pub fn runtime(&self) -> &dyn Runtime {
-        self.platform.runtime()
-    }
-
-    /// Returns what sends the load: `program` is this binary.
-    #[must_use]
-    pub fn generator(&self, program: PathBuf) -> Box<dyn LoadGenerator> {
-        self.platform.generator(program)
-    }
-
-    /// Returns what sends single requests.
-    #[must_use]
-    pub fn client(&self) -> &dyn Client {
-        self.platform.client()
-    }
-
-    /// Cores of the host on which contenders run.
-    #[must_use]
-    pub fn host_cores(&self) -> usize {
-        self.platform.host_cores()
-    }
-
-    /// The running backend, if there is one.
-    #[must_use]
-    pub fn backend(&self) -> Option<&dyn BackendProbe> {
-        let backend = self.backend.as_deref();
-        backend.map(|backend| backend as &dyn BackendProbe)
+    pub fn deps(&self) -> SessionDeps<'_> {
+        SessionDeps {
+            suite: self.suite(),
+            place: &self.place,
+            services: &self.services,
+        }
     }
 
     /// A contender of the suite.
@@ -423,7 +378,7 @@ impl Testbed {
     /// Where a JVM writes its log of garbage collections: next to the contender's own log, or in
     /// the container, with which it goes.
     fn gc_log(&self, log_name: &str) -> PathBuf {
-        if let Some(inside) = self.platform.gc_log_inside() {
+        if let Some(inside) = self.place.gc_log {
             return inside.to_owned();
         }
         let logs = std::path::absolute(&self.options.logs);
@@ -437,20 +392,15 @@ impl Testbed {
     }
 
     fn backend_address(&self) -> BackendAddress {
-        let backend = self.backend.as_deref();
-        let dependencies = backend.map(RunningBackend::addresses).unwrap_or_default();
+        let dependencies = self.services.dependencies();
         let Some(address) = self.redirect.or_else(|| self.backend_socket()) else {
             return BackendAddress {
                 dependencies,
                 ..BackendAddress::default()
             };
         };
-        let databases = self
-            .backend
-            .as_ref()
-            .and_then(|backend| backend.databases());
-        let login = databases.map(Databases::login);
-        let (user, password) = login.unwrap_or_default();
+        let databases = self.services.databases();
+        let (user, password) = databases.map(Databases::login).unwrap_or_default();
         BackendAddress {
             host: address.ip().to_string(),
             port: address.port(),
@@ -462,7 +412,7 @@ impl Testbed {
 
     /// Where contenders reach the backend.
     pub fn backend_socket(&self) -> Option<SocketAddr> {
-        self.backend.as_ref()?.address()
+        self.services.backend()
     }
 
     /// Lets contenders that are started from now on call something else than the backend.
@@ -470,12 +420,10 @@ impl Testbed {
         self.redirect = Some(to);
     }
 
-    /// Stops the backend and gives everything back.
-    pub async fn close(self) {
-        if let Some(backend) = self.backend {
-            backend.stop().await;
-        }
+    /// Stops what contenders call and gives everything back.
+    pub async fn close(mut self) {
+        self.services.stop().await;
         // Things that cannot be removed now are left to the sweep of the next session.
-        let _ = self.platform.close().await;
+        let _ = self.place.close().await;
     }
 }

@@ -2,15 +2,17 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use bakeoff_base::problem::Problem;
+use bakeoff_build::Built;
 use bakeoff_model::capacity::{CapacityRange, CapacityRecord, SearchEnd};
 use bakeoff_model::check::{Check, CheckOutcome, Expect, ReceivedResponse};
 use bakeoff_model::conditions::{BackendName, Enforcement, RuntimeKind, TrafficPath};
+use bakeoff_model::dependency::Dependency;
 use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::{
     Connections, CpuTime, LoadEvent, LoadInterval, LoadSpec, Pace, RequestSpec, StepCommand,
@@ -21,9 +23,13 @@ use bakeoff_model::plan::{PlannedRun, RunKind, Work};
 use bakeoff_model::record::{Begin, Cores, Host, IntervalRecord, Outcome, Record, Startup};
 use bakeoff_model::resource::{HostTime, ResourceSample};
 use bakeoff_model::slo::Slo;
-use bakeoff_model::suite::{Limits, ReplaySettings, Step, Suite};
+use bakeoff_model::suite::{Contender, Limits, ReplaySettings, Step, Suite};
 use bakeoff_model::transport::Transport;
-use bakeoff_places::contracts::{BackendProbe, Client, Destination, LoadGenerator, RunningLoad};
+use bakeoff_places::contender::Ready;
+use bakeoff_places::contracts::{Client, Destination, Installer, LoadGenerator, RunningLoad};
+use bakeoff_places::place::Place;
+use bakeoff_places::services::{Service, ServiceHost, Services, Setting, WantedService};
+use bakeoff_places::this_host::process_runtime;
 use bakeoff_places::{
     BoxFuture, ContainerOptions, ExitInfo, Instance, ReadyError, Runtime, Sampled, StartError,
     StartSpec, StopReport, SweepError,
@@ -37,7 +43,7 @@ use crate::store::locked_folder::LockedFolder;
 
 /// How a fake contender behaves.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(super) struct Script {
+pub(crate) struct Script {
     /// Exits before it is ready; only the victim where there is one.
     pub(super) exits_at_once: bool,
     /// Responds to everything with this status.
@@ -60,7 +66,7 @@ pub(super) struct Script {
 }
 
 /// Events that observers saw and calls to contenders, in one order.
-pub(super) type Journal = Arc<Mutex<Vec<String>>>;
+pub(crate) type Journal = Arc<Mutex<Vec<String>>>;
 
 struct FakeRuntime(Script, Journal);
 
@@ -461,30 +467,37 @@ fn found_before(run: &PlannedRun) -> anyhow::Result<Vec<CapacityRecord>> {
 }
 
 /// A backend with databases that gives these replies to queries, one after the other.
+#[derive(Default)]
 pub(super) struct FakeBackend {
     found: Mutex<VecDeque<Result<String, Problem>>>,
     ended: Option<Problem>,
+    /// Where its end is noted.
+    journal: Option<Journal>,
 }
 
 impl FakeBackend {
-    pub(super) fn finding(answers: &[Result<&str, &str>]) -> Self {
+    pub(super) fn finding(answers: &[Result<&str, &str>]) -> Services {
         let owned = |answer: &Result<&str, &str>| answer.map(str::to_owned).map_err(Problem::from);
-        Self {
+        Services::of_backend(Box::new(Self {
             found: Mutex::new(answers.iter().map(owned).collect()),
-            ended: None,
-        }
+            ..Self::default()
+        }))
     }
 
     /// One that has ended.
-    pub(super) fn ended(why: &str) -> Self {
-        Self {
+    pub(super) fn ended(why: &str) -> Services {
+        Services::of_backend(Box::new(Self {
             ended: Some(why.into()),
-            ..Self::finding(&[])
-        }
+            ..Self::default()
+        }))
     }
 }
 
-impl BackendProbe for FakeBackend {
+impl Service for FakeBackend {
+    fn address(&self) -> SocketAddr {
+        SocketAddr::from(([127, 0, 0, 1], 5432))
+    }
+
     fn sample(&self) -> BoxFuture<'_, ResourceSample> {
         Box::pin(async { ResourceSample::default() })
     }
@@ -493,17 +506,70 @@ impl BackendProbe for FakeBackend {
         Box::pin(async { self.ended.clone() })
     }
 
-    fn unknown_requests(&self) -> BoxFuture<'_, Vec<String>> {
-        Box::pin(async { Vec::new() })
-    }
-
-    fn prepare<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<(), Problem>> {
-        Box::pin(async { Ok(()) })
-    }
-
     fn query<'a>(&'a self, _: &'a str, _: &'a str) -> BoxFuture<'a, Result<String, Problem>> {
         let answer = self.found.lock().unwrap().pop_front();
         Box::pin(async move { answer.expect("as many answers as the test expects") })
+    }
+
+    fn stop(&mut self) -> BoxFuture<'_, StopReport> {
+        if let Some(journal) = &self.journal {
+            journal.lock().unwrap().push("stop backend".to_owned());
+        }
+        Box::pin(async {
+            StopReport {
+                graceful: true,
+                took: Duration::ZERO,
+                exit: ExitInfo::default(),
+                killed: false,
+            }
+        })
+    }
+}
+
+/// Installs nothing, and starts fake backends.
+pub(super) struct FakeHost(Journal);
+
+#[async_trait(?Send)]
+impl Installer for FakeHost {
+    async fn install(
+        &self,
+        _suite: &str,
+        contender: &Contender,
+        built: Built,
+        _jvm_options: Vec<String>,
+    ) -> anyhow::Result<Ready> {
+        Ok(Ready {
+            built,
+            command: contender.run.clone(),
+            probes: Vec::new(),
+            workdir: PathBuf::new(),
+            image: None,
+            image_digest: None,
+            artifact_bytes: None,
+        })
+    }
+}
+
+#[async_trait(?Send)]
+impl ServiceHost for FakeHost {
+    fn check(&self, wanted: &Dependency) -> anyhow::Result<()> {
+        match &wanted.image {
+            Some(image) => anyhow::bail!("{image} cannot be started here"),
+            None => Ok(()),
+        }
+    }
+
+    async fn start(
+        &self,
+        wanted: &WantedService<'_>,
+        _setting: &Setting<'_>,
+        _known: &BTreeMap<String, SocketAddr>,
+    ) -> anyhow::Result<Box<dyn Service>> {
+        anyhow::ensure!(wanted.name() != "broken", "it is broken");
+        Ok(Box::new(FakeBackend {
+            journal: Some(Arc::clone(&self.0)),
+            ..FakeBackend::default()
+        }))
     }
 }
 
@@ -782,7 +848,7 @@ pub(super) async fn play_suite(
 
 /// Plays runs on a PostgreSQL, or without backend.
 pub(super) async fn play_on(
-    backend: Option<&FakeBackend>,
+    backend: Option<&Services>,
     suite: &Suite,
     script: Script,
     runs: &[PendingRun],
@@ -799,18 +865,28 @@ pub(super) async fn play_on(
 
 /// Everything fake that a driver works with.
 pub(super) struct Fakes {
-    runtime: FakeRuntime,
-    generator: FakeGenerator,
-    client: FakeClient,
+    place: Place,
+    nothing: Services,
     cases: FakeCases,
+}
+
+/// A place where nothing is started for real.
+pub(crate) fn place(script: Script, journal: &Journal) -> Place {
+    let runtime = Arc::new(FakeRuntime(script, Arc::clone(journal)));
+    let fake = || FakeHost(Arc::clone(journal));
+    let here = Arc::new(process_runtime().unwrap());
+    let mut place = Place::from_here(runtime, fake(), fake(), here).unwrap();
+    place.generator = Box::new(FakeGenerator(script, Arc::clone(journal)));
+    place.client = Box::new(FakeClient(script, Arc::clone(journal)));
+    place.host_cores = 8;
+    place
 }
 
 impl Fakes {
     pub(super) fn new(script: Script, backend: BackendName, journal: &Journal) -> Self {
         Self {
-            runtime: FakeRuntime(script, Arc::clone(journal)),
-            generator: FakeGenerator(script, Arc::clone(journal)),
-            client: FakeClient(script, Arc::clone(journal)),
+            place: place(script, journal),
+            nothing: Services::default(),
             cases: FakeCases {
                 backend,
                 has_probe: !script.probe.is_empty(),
@@ -821,16 +897,13 @@ impl Fakes {
     pub(super) fn driver<'a>(
         &'a self,
         suite: &'a Suite,
-        backend: Option<&'a FakeBackend>,
+        backend: Option<&'a Services>,
     ) -> Driver<'a> {
         Driver {
             parts: SessionDeps {
                 suite,
-                runtime: &self.runtime,
-                generator: &self.generator,
-                client: &self.client,
-                backend: backend.map(|backend| backend as &dyn BackendProbe),
-                host_cores: 8,
+                place: &self.place,
+                services: backend.unwrap_or(&self.nothing),
             },
             cases: &self.cases,
             now: || "now".to_owned(),
@@ -840,7 +913,7 @@ impl Fakes {
     }
 }
 
-pub(super) const GOOD: Script = Script {
+pub(crate) const GOOD: Script = Script {
     exits_at_once: false,
     status: 200,
     killed_after_samples: 0,

@@ -101,7 +101,7 @@ async fn no_turns(
         let spec = start_spec(duel, testbed, &side.name)?;
         // A place after the first: a side that ignores PORT must not pass by chance.
         let spec = testbed.beside_others(spec, place + 1);
-        let mut instance = match testbed.runtime().start(&spec).await {
+        let mut instance = match testbed.deps().place.runtime.start(&spec).await {
             Ok(instance) => instance,
             // Its separate port, which whole runs do not need.
             Err(error @ StartError::PortInUse { .. }) => return Ok(Some(error.to_string())),
@@ -141,14 +141,14 @@ async fn ask_side(
     name: &str,
 ) -> Result<(Vec<Answers>, Duration), Unprepared> {
     let spec = start_spec(duel, testbed, name)?;
-    let started = testbed.runtime().start(&spec).await;
+    let started = testbed.deps().place.runtime.start(&spec).await;
     let mut instance = started.map_err(not_started)?;
     let asked = Instant::now();
     let ready = instance.await_ready(spec.start_timeout).await;
     let took = asked.elapsed();
     let ready = ready.map_err(|error| not_ready(duel, testbed, error));
     ready.map_err(Unprepared::Services)?;
-    let answers = ask_all(duel, testbed.client(), instance.as_ref(), name).await;
+    let answers = ask_all(duel, &*testbed.deps().place.client, instance.as_ref(), name).await;
     instance.stop(STOP_GRACE).await;
     let answers = answers.map_err(Unprepared::Services)?;
     Ok((answers, took))
@@ -204,7 +204,7 @@ async fn ask_twice(
 /// A service that runs and does not become ready mostly listens elsewhere, or has no such path.
 fn not_ready(duel: &Duel, testbed: &Testbed, error: ReadyError) -> anyhow::Error {
     let (port, path) = (duel.port(), &duel.ready_path);
-    let is_ours = testbed.runtime().traffic_path() != TrafficPath::External;
+    let is_ours = testbed.deps().place.runtime.traffic_path() != TrafficPath::External;
     let hint = match &error {
         ReadyError::NoListener { .. } if is_ours => Some(format!(
             "it finds the port {port} in PORT; --port names another"

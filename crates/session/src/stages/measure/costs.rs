@@ -7,11 +7,11 @@ use futures_util::future::join_all;
 use super::RunContext;
 use crate::stages::slices::Reading;
 
-/// Reads the counters of all contenders, and of the backend, now, and concurrently: those of
-/// another host take a second or more.
+/// Reads the counters of all contenders and of their services now, concurrently: another host
+/// takes a second or more for its counters.
 pub(super) async fn read_all(on: &[RunContext<'_>]) -> Vec<Reading> {
-    let backend = match on.first().and_then(|one| one.parts.backend) {
-        Some(backend) => Some(backend.sample().await),
+    let backend = match on.first() {
+        Some(one) => one.parts.services.sample().await,
         None => None,
     };
     let reading = join_all(on.iter().map(|one| one.instance.sample()));

@@ -53,7 +53,7 @@ impl LoadDriver {
         on: &mut [RunContext<'_>],
     ) -> Result<Vec<usize>, Halt> {
         if let Some(first) = on.first() {
-            first.parts.backend_lives().await?;
+            first.parts.services_run().await?;
         }
         let mut ended = Vec::new();
         for (side, (one, account)) in on.iter_mut().zip(&mut self.accounts).enumerate() {

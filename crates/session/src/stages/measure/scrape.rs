@@ -107,7 +107,7 @@ async fn ask(on: &RunContext<'_>, metrics: &OwnMetrics) -> Told {
         expect: Expect::default(),
     };
     let to = Destination::of(&*on.instance);
-    let asking = tokio::time::timeout(LIMIT, on.parts.client.ask(&to, &check)).await;
+    let asking = tokio::time::timeout(LIMIT, on.parts.place.client.ask(&to, &check)).await;
     let late = || Err(format!("no response within {} s", LIMIT.as_secs()).into());
     let answer = asking.unwrap_or_else(|_| late());
     let told = answer.and_then(|answer| match answer.status {
