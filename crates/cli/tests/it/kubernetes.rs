@@ -285,6 +285,7 @@ fn sessions_in_a_cluster() {
     pods_take_turns();
     a_drained_node_is_a_sentence();
     a_postgresql_in_a_pod_has_a_database_of_each_contender();
+    a_dependency_in_a_pod_is_filled_through_the_api_server();
     assert_eq!(namespaces(), Vec::<String>::new());
 }
 
@@ -580,5 +581,44 @@ fn a_postgresql_in_a_pod_has_a_database_of_each_contender() {
     let begin = of_kind(&records, "begin").next().unwrap();
     let version = begin["host"]["versions"]["postgres"].as_str();
     assert!(version.is_some(), "{begin}");
+    assert_eq!(namespaces(), Vec::<String>::new());
+}
+
+/// The setup is a program of this host, which need not reach addresses of Pods.
+fn a_dependency_in_a_pod_is_filled_through_the_api_server() {
+    let world = world(&["null"]);
+    let asking = "exec 3<>/dev/tcp/$DEPENDENCY_HOST/$DEPENDENCY_PORT; \
+                  printf 'GET / HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n' >&3; head -1 <&3 >>notes";
+    let dependency = format!(
+        "[env]\nCACHE = \"{{dependency.cache.host}}:{{dependency.cache.port}}\"\n\n\
+         [[dependency]]\nname = \"cache\"\nimage = \"{}\"\nport = 4000\n\
+         command = [\"null-server\", \"--listen\", \"0.0.0.0:4000\"]\n\
+         setup = [\"bash\", \"-c\", \"\"\"{asking}\"\"\"]\n\
+         reset = [\"sh\", \"-c\", \"echo reset >>notes\"]\n\n[profile.tiny]",
+        bakeoff_image()
+    );
+    world.write(
+        "suite.toml",
+        &SUITE.replacen("[profile.tiny]", &dependency, 1),
+    );
+    let mut child = until_loaded(&world, "--profile long --out out");
+    let namespace = session();
+    let (cache, null) = (pods("dependency").pop(), pods("contender").pop());
+    let of = |pod: Option<String>, path: &str| {
+        let pod = pod.unwrap();
+        kubectl(&format!("-n {namespace} get {pod} -o jsonpath={{{path}}}"))
+    };
+    let address = of(cache, ".status.podIP");
+    let told = of(null, ".spec.containers[0].env[?(@.name==\"CACHE\")].value");
+    assert_eq!(told, format!("{address}:4000"));
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    let notes = world.read("suite/notes");
+    assert!(notes.starts_with("HTTP/1.1 200 OK"), "{notes}");
+    assert!(notes.contains("reset"), "{notes}");
+    let records = records(&world, "out");
+    let begin = of_kind(&records, "begin").next().unwrap();
+    assert!(begin["nodes"]["backend"].is_string(), "{begin}");
+    let cpu = of_kind(&records, "interval").map(|slice| &slice["backend_after"]["cpu"]);
+    assert!(cpu.last().unwrap().is_object(), "{records:?}");
     assert_eq!(namespaces(), Vec::<String>::new());
 }

@@ -143,6 +143,12 @@ impl Backend {
         self
     }
 
+    fn remove_scratch(&mut self) {
+        if let Some(scratch) = self.scratch.take() {
+            let _ = fs::remove_dir_all(&scratch);
+        }
+    }
+
     /// Makes a folder go with it.
     pub(super) fn with_scratch(mut self, scratch: PathBuf) -> Self {
         self.scratch = Some(scratch);
@@ -264,10 +270,14 @@ impl Service for Backend {
             {
                 databases.shut_down();
             }
-            match &mut self.instance {
+            let report = match &mut self.instance {
                 Some(instance) => instance.stop(STOP_GRACE).await,
                 None => StopReport::nothing(),
-            }
+            };
+            // Databases in a server that goes on are dropped with this.
+            self.databases = None;
+            self.remove_scratch();
+            report
         })
     }
 }
@@ -286,12 +296,9 @@ fn with_log(problem: Problem, logs: &str) -> Problem {
 
 impl Drop for Backend {
     fn drop(&mut self) {
-        let Some(scratch) = self.scratch.take() else {
-            return;
-        };
         // Stopped already, or killed by the drop of the instance, which comes after this one:
-        // what it writes in between goes with the session's folder.
-        let _ = fs::remove_dir_all(&scratch);
+        // files that it writes in between go with the session's folder.
+        self.remove_scratch();
     }
 }
 
