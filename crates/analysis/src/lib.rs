@@ -1,100 +1,52 @@
 //! The content of all documents, computed once from the records.
 
-mod answered;
 pub mod baseline;
-pub mod benchmark;
-pub mod by_cpu;
-pub mod capacity;
-pub mod checks;
+pub mod benchmarks;
 pub mod claims;
-pub mod comparison;
-pub mod conclusion;
-mod condition_metrics;
-pub mod control;
-pub mod cpu_parts;
-pub mod database;
-pub mod errors;
-pub mod failures;
-mod families;
-pub mod first_byte;
-pub mod gc;
-mod group_scales;
-pub mod groups;
+pub mod data;
+pub mod explain;
 mod input;
-pub mod labels;
-mod latency;
-mod latency_sentences;
-pub mod layers;
-pub mod load;
-pub mod lower_bounds;
-pub mod metric;
-pub mod number;
-mod open_cycles;
-pub mod overhead;
-pub mod overview;
-pub mod own_metrics;
-pub mod percentiles;
-mod played_turn;
-pub mod price;
-pub mod probe;
-mod process;
-pub mod profile;
-pub mod reasons;
-pub mod requests;
-mod rising;
-pub mod row;
-mod sampled_pair;
-pub mod scale;
-pub mod scaling;
-mod session_data;
-pub mod sessions;
-pub mod sittings;
-pub mod startup;
-pub mod stated_step;
-pub mod steady;
-mod step_cost;
-pub mod summary;
+pub mod outcome;
+pub mod tables;
 pub mod turns;
-mod validity;
-mod verdict;
-mod warnings;
-mod winner;
 
 use bakeoff_model::record::{Qualification, Results};
-use bakeoff_model::run_count::RunsDecision;
+use bakeoff_model::suite::run_count::RunsDecision;
 
+use benchmarks::{capacity, load, overhead, startup};
 use claims::ClaimSession;
+use outcome::{warnings, winner};
 
 pub use baseline::sentence::changed;
 pub use baseline::{
     AgainstBase, Change, Conclusion as BaselineConclusion, HeadAndBase, JudgedCondition, Outcome,
 };
-pub use capacity::CapacityAnalysis;
-pub use capacity::{CapacityRow, CapacitySummary, CapacityTable, Confirmed};
-pub use checks::CheckCount;
+pub use benchmarks::capacity::CapacityAnalysis;
+pub use benchmarks::capacity::{CapacityRow, CapacitySummary, CapacityTable, Confirmed};
+pub use benchmarks::load::LoadAnalysis;
+pub use benchmarks::overhead::{BaselineShare, Overhead, Ratio, Without};
+pub use benchmarks::startup::StartupAnalysis;
+pub use benchmarks::startup::{Phases, StartRow, StartupSummary};
 pub use claims::{ClaimRow, ClaimVerdict};
-pub use comparison::{Conclusion, Matrix};
-pub use failures::{FailedRun, Unranked};
-pub use families::Family;
-pub use groups::Common;
+pub use data::checks::CheckCount;
+pub use data::metric::{Metric, Quantity};
+pub use data::played_turn::{PlayedTurn, turns_of};
+pub use data::row::Row;
+pub use data::stated_step::StatedStep;
+pub use explain::reasons::{Reason, Reasons};
 pub use input::{AnalysisInput, RoundResults};
-pub use load::LoadAnalysis;
-pub use lower_bounds::LowerBound;
-pub use metric::{Metric, Quantity};
-pub use overhead::{BaselineShare, Overhead, Ratio, Without};
-pub use played_turn::{PlayedTurn, turns_of};
-pub use reasons::{Reason, Reasons};
-pub use row::Row;
-pub use sessions::{Compared, compared, incompatible};
-pub use startup::StartupAnalysis;
-pub use startup::{Phases, StartRow, StartupSummary};
-pub use stated_step::StatedStep;
-pub use summary::{BenchmarkSummary, RankTable};
-pub use turns::{SetCount, SetRatio, Sets, Spread};
-pub use verdict::{
+pub use outcome::families::Family;
+pub use outcome::sessions::{Compared, compared, incompatible};
+pub use outcome::verdict::{
     AgainstBest, BenchmarkVerdict, CpuExplanation, NotRanked, Ranked, TakenByBoth, WithInterval,
     verdicts,
 };
+pub use tables::comparison::{Conclusion, Matrix};
+pub use tables::failures::{FailedRun, Unranked};
+pub use tables::lower_bounds::LowerBound;
+pub use tables::summary::{BenchmarkSummary, RankTable};
+pub use turns::groups::Common;
+pub use turns::{SetCount, SetRatio, Sets, Spread};
 
 /// The analysis of results: every estimate, comparison, winner, claim and steady state.
 #[derive(Debug)]

@@ -1,20 +1,25 @@
 //! Sets: the blocks that count, and the components of the spread of ratios.
 
+pub(crate) mod group_scales;
+pub mod groups;
+pub(crate) mod open_cycles;
+pub(crate) mod rising;
+
 use std::collections::{BTreeMap, BTreeSet};
 
-use bakeoff_model::conditions::RuntimeKind;
 use bakeoff_model::record::{Begin, IntervalRecord, Unloaded};
+use bakeoff_model::suite::conditions::RuntimeKind;
 use bakeoff_model::validity::{FairnessVerdict, Finding};
 use bakeoff_stats::{Components, Estimate, Sample};
 use bakeoff_validity::{FULL, UNDISTURBED, judged_record};
 
-use super::benchmark::{BenchmarkData, CaseData, RunData, StepData};
-use super::groups::{self, Common, SetKey};
-use super::metric::CONFIDENCE;
-use super::played_turn::turns_of;
-use super::sittings::{self, BetweenSittings, SittingSets};
-use super::validity;
-use crate::number::{as_f64, count, seconds};
+use crate::data::benchmark::{BenchmarkData, CaseData, RunData, StepData};
+use crate::data::metric::CONFIDENCE;
+use crate::data::number::{as_f64, count, seconds};
+use crate::data::played_turn::turns_of;
+use crate::data::sittings::{self, BetweenSittings, SittingSets};
+use crate::data::validity;
+use groups::{Common, SetKey};
 
 /// The sets of a benchmark.
 #[derive(Debug, Clone, PartialEq)]

@@ -13,8 +13,10 @@ use anyhow::Context as _;
 use bakeoff_base::problem::Problem;
 use bakeoff_import::{Operation, curl};
 use bakeoff_model::load::{ReactorChoice, TimeUnit};
-use bakeoff_model::service_url::ServiceUrl;
-use bakeoff_model::{bound, conditions, duration_ns, parse};
+use bakeoff_model::parse;
+use bakeoff_model::suite::conditions;
+use bakeoff_model::text::service_url::ServiceUrl;
+use bakeoff_model::text::{bound, duration_ns};
 use clap::ValueEnum;
 
 /// Where contenders run.

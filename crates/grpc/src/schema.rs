@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use bakeoff_base::problem::Problem;
-use bakeoff_model::check::ReceivedResponse;
-use bakeoff_model::grpc;
+use bakeoff_model::request::check::ReceivedResponse;
+use bakeoff_model::request::grpc;
 use prost_reflect::prost::Message as _;
 use prost_reflect::{
     DescriptorPool, DynamicMessage, MessageDescriptor, MethodDescriptor, SerializeOptions,

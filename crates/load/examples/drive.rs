@@ -6,7 +6,7 @@
 use std::io::Write as _;
 
 use bakeoff_load::{Go, Stop};
-use bakeoff_model::histogram::Histogram;
+use bakeoff_model::load::histogram::Histogram;
 use bakeoff_model::load::{LoadEvent, LoadInterval, LoadSpec};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -15,7 +15,7 @@ use std::thread::{Builder, Scope};
 use std::time::{Duration, Instant};
 
 use bakeoff_base::number::{as_f64, length_as_f64};
-use bakeoff_model::core_sharing::CoreSharing;
+use bakeoff_model::measure::core_sharing::CoreSharing;
 
 use crate::error::LoadError;
 use crate::limits::pin;

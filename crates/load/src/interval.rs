@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use bakeoff_model::histogram::Histogram;
+use bakeoff_model::load::histogram::Histogram;
 use bakeoff_model::load::{
     Connections, CpuTime, LoadInterval, LoadSpec, Pace, Protocol, RequestInterval, RequestSpec,
     StepSpec, UserCount,

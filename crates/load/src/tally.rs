@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use bakeoff_model::histogram::Histogram;
+use bakeoff_model::load::histogram::Histogram;
 use bakeoff_model::load::{CpuTime, ErrorClass, ErrorCount, MinMax, TurnCount};
 
 /// Counts of one thread in one slice.

@@ -8,7 +8,11 @@ mod command;
 mod connections;
 mod errors;
 mod fleet;
+pub mod histogram;
 mod part;
+pub mod step;
+pub mod tls;
+pub mod transport;
 mod turns;
 
 use std::collections::BTreeMap;
@@ -17,10 +21,10 @@ use std::ops::AddAssign;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::histogram::Histogram;
 use crate::request::Body;
-use crate::scenario::{Connect, Scenario};
-use crate::tls::Tls;
+use crate::request::scenario::{Connect, Scenario};
+use histogram::Histogram;
+use tls::Tls;
 
 pub use crate::request::RequestSpec;
 pub use command::StepCommand;

@@ -37,11 +37,11 @@ use bakeoff_base::natural;
 use serde::de::DeserializeOwned;
 use sha2::{Digest as _, Sha256};
 
-use crate::diagnostic::{Diagnostic, SourceFile};
 use crate::suite::{Contender, Suite};
+use crate::text::diagnostic::{Diagnostic, SourceFile};
 use source::{KeyPath, Reading};
 
-pub use crate::units::{duration, size_bytes};
+pub use crate::text::units::{duration, size_bytes};
 pub use shape::is_name;
 
 /// All files of a suite, as text.
@@ -93,7 +93,7 @@ pub fn suite(sources: &SuiteSources) -> Result<Suite, Vec<Diagnostic>> {
     let mut checks = check_file::checks(&mut check_readings, files);
     if suite.as_ref().is_some_and(|suite| suite.grpc.is_some()) {
         for check in &mut checks {
-            crate::grpc::POST.clone_into(&mut check.method);
+            crate::request::grpc::POST.clone_into(&mut check.method);
         }
     }
 

@@ -1,5 +1,6 @@
 //! The plan of a session: runs, their order, and how long they will take.
 
+pub mod baseline;
 mod cases;
 mod groups;
 mod latency;
@@ -14,14 +15,14 @@ use bakeoff_base::random::Random;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::capacity::Capacity;
-use crate::conditions::{BackendName, RuntimeKind};
-use crate::delay::Delay;
-use crate::duration_ns;
-pub use crate::names::{UnknownName, matches, select};
-use crate::run_count::{RunsDecision, RunsUntil};
+use crate::load::transport::Transport;
+use crate::suite::capacity::Capacity;
+use crate::suite::conditions::{BackendName, RuntimeKind};
+use crate::suite::delay::Delay;
+use crate::suite::run_count::{RunsDecision, RunsUntil};
 use crate::suite::{BenchmarkKind, Contender, Limits, Profile, Step, Suite};
-use crate::transport::Transport;
+use crate::text::duration_ns;
+pub use crate::text::names::{UnknownName, matches, select};
 use cases::Case;
 
 pub use latency::{LatencyLoad, stated_step};

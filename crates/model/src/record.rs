@@ -1,30 +1,33 @@
 //! Records of a session: one file of JSON Lines per run, one [`Record`] a line, appended and
 //! synced as it happens.
 
+pub mod failure;
 mod host;
+pub mod nodes;
+pub mod totals;
 mod turns;
 
 use bakeoff_base::problem::Problem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::baseline::Baseline;
-use crate::capacity::{CapacityRecord, TrialRecord};
-use crate::check::CheckOutcome;
-use crate::conditions::{BackendName, Enforcement, RuntimeKind, TrafficPath};
-use crate::failure::Failure;
-use crate::flame_graph::FlameGraph;
 use crate::load::{Connections, FleetRecord, LoadInterval};
-use crate::metrics::MetricsRecord;
-use crate::nodes::{Nodes, PodStart};
+use crate::measure::flame_graph::FlameGraph;
+use crate::measure::resource::{GcLog, HostTime, ResourceSample};
+use crate::plan::baseline::Baseline;
 use crate::plan::{ChosenCase, PlannedRun};
-use crate::published::Published;
-use crate::resource::{GcLog, HostTime, ResourceSample};
-use crate::run_count::RunsDecision;
+use crate::request::check::CheckOutcome;
+use crate::suite::capacity::{CapacityRecord, TrialRecord};
+use crate::suite::conditions::{BackendName, Enforcement, RuntimeKind, TrafficPath};
+use crate::suite::metrics::MetricsRecord;
+use crate::suite::published::Published;
+use crate::suite::run_count::RunsDecision;
+use crate::suite::warmth::Warmth;
 use crate::suite::{ReplaySettings, Winner};
-use crate::text_enum::text_enum;
+use crate::text::text_enum::text_enum;
 use crate::validity::{RequiredReading, Validity};
-use crate::warmth::Warmth;
+use failure::Failure;
+use nodes::{Nodes, PodStart};
 
 pub use host::{GeneratorCeiling, Host};
 pub use turns::{Others, Unloaded};

@@ -2,6 +2,10 @@
 //! that people and older orders see nothing else. How often and when it is sent is the order's
 //! business ([`crate::load`]).
 
+pub mod check;
+pub mod grpc;
+pub mod scenario;
+
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
@@ -10,8 +14,8 @@ use base64::engine::general_purpose::STANDARD;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::check::Expect;
-use crate::scenario::{Extract, Pause};
+use check::Expect;
+use scenario::{Extract, Pause};
 
 /// One request as data. In a scenario, `${name}` in its path, headers and body is the value of a
 /// variable.

@@ -1,30 +1,44 @@
 //! A suite after parsing: everything checked, typed and resolved, variants expanded by name.
 
+pub mod backend;
+pub mod capacity;
+pub mod conditions;
+pub mod delay;
+pub mod dependency;
+pub mod limits;
+pub mod metrics;
+pub mod published;
+pub mod run_count;
+pub mod slo;
+pub mod volume;
+pub mod warmth;
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use crate::backend::{BackendSpec, ReplaySettings, Rows};
-use crate::capacity::Capacity;
-use crate::check::Check;
-use crate::conditions::BackendName;
-use crate::delay::Delay;
-use crate::dependency::Dependency;
-pub use crate::limits::Limits;
+use crate::load::tls::Tls;
+use crate::load::transport::Transport;
 use crate::load::{Protocol, RequestSpec};
-use crate::metrics::OwnMetrics;
-use crate::names::UnknownName;
-use crate::published::Published;
 use crate::request::Body;
-use crate::run_count::Runs;
-use crate::scenario::Scenario;
-use crate::service_url::ServiceUrl;
-pub use crate::step::Step;
-use crate::tls::Tls;
-use crate::transport::Transport;
-use crate::volume::Volume;
+use crate::request::check::Check;
+use crate::request::scenario::Scenario;
+use crate::text::names::UnknownName;
+use crate::text::service_url::ServiceUrl;
+use capacity::Capacity;
+use conditions::BackendName;
+use delay::Delay;
+use dependency::Dependency;
+use metrics::OwnMetrics;
+use published::Published;
+use run_count::Runs;
+use volume::Volume;
+
+pub use crate::load::step::Step;
+pub use backend::{BackendSpec, ReplaySettings, Rows};
+pub use limits::Limits;
 
 /// A suite: what is asked of whom, and how it is measured.
 #[derive(Debug, Clone, PartialEq)]

@@ -11,7 +11,7 @@
 use std::fs;
 
 use bakeoff_base::random::Random;
-use bakeoff_model::histogram::Histogram;
+use bakeoff_model::load::histogram::Histogram;
 use bakeoff_model::load::{
     Connections, CpuTime, LoadEvent, LoadInterval, LoadSpec, Pace, StepSpec,
 };

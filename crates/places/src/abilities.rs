@@ -2,7 +2,7 @@
 
 use crate::far_hosts::FarHosts;
 use bakeoff_base::problem::Problem;
-use bakeoff_model::conditions::RuntimeKind;
+use bakeoff_model::suite::conditions::RuntimeKind;
 
 use crate::host;
 use crate::images::engine_is_elsewhere;

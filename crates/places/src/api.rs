@@ -12,13 +12,13 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use bakeoff_base::problem::Problem;
-use bakeoff_model::conditions::{Enforcement, TrafficPath};
-use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::load::CpuCounter;
+use bakeoff_model::measure::resource::{HostTime, ResourceSample};
 use bakeoff_model::record::Startup;
-use bakeoff_model::resource::{HostTime, ResourceSample};
-use bakeoff_model::service_url::ServiceUrl;
+use bakeoff_model::record::failure::{Failure, Stage};
 use bakeoff_model::suite::Limits;
+use bakeoff_model::suite::conditions::{Enforcement, TrafficPath};
+use bakeoff_model::text::service_url::ServiceUrl;
 use serde::{Deserialize, Serialize};
 
 use crate::Wire;

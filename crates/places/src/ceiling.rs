@@ -10,8 +10,8 @@ use anyhow::{Context as _, bail};
 use bakeoff_base::number::{as_f64, length_as_f64};
 use bakeoff_load::{Go, Stop};
 use bakeoff_model::load::{LoadEvent, LoadInterval, LoadSpec, Pace, RequestSpec, StepSpec, Target};
+use bakeoff_model::record::totals::{Times, Totals};
 use bakeoff_model::record::{Cores, GeneratorCeiling};
-use bakeoff_model::totals::{Times, Totals};
 
 /// Connections at the ceiling: where a server that does nothing is busiest.
 const CONNECTIONS: u32 = 64;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use bakeoff_base::problem::Problem;
-use bakeoff_model::check::{Check, ReceivedResponse};
+use bakeoff_model::request::check::{Check, ReceivedResponse};
 
 use crate::BoxFuture;
 use crate::contracts::{Client, Destination};

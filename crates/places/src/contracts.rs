@@ -8,9 +8,9 @@ use anyhow::bail;
 use async_trait::async_trait;
 use bakeoff_base::problem::Problem;
 use bakeoff_build::Built;
-use bakeoff_model::check::{Check, ReceivedResponse};
 use bakeoff_model::load::{ClockOffset, LoadEvent, LoadSpec, StepCommand};
 use bakeoff_model::record::{Cores, GeneratorCeiling};
+use bakeoff_model::request::check::{Check, ReceivedResponse};
 use bakeoff_model::suite::Contender;
 
 use crate::contender::Ready;

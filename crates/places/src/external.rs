@@ -7,11 +7,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bakeoff_base::problem::Problem;
-use bakeoff_model::conditions::{Enforcement, TrafficPath};
+use bakeoff_model::load::tls::Tls;
+use bakeoff_model::measure::resource::ResourceSample;
 use bakeoff_model::record::Startup;
-use bakeoff_model::resource::ResourceSample;
-use bakeoff_model::service_url::ServiceUrl;
-use bakeoff_model::tls::Tls;
+use bakeoff_model::suite::conditions::{Enforcement, TrafficPath};
+use bakeoff_model::text::service_url::ServiceUrl;
 
 use crate::Wire;
 use crate::api::{

@@ -1,7 +1,7 @@
 //! Other hosts, reached by SSH, as a user names them.
 
 use bakeoff_base::hint::hinted;
-use bakeoff_model::conditions::RuntimeKind;
+use bakeoff_model::suite::conditions::RuntimeKind;
 use serde::{Deserialize, Serialize};
 
 use crate::ssh::SshAddress;
@@ -76,7 +76,7 @@ impl FarHosts {
 
 #[cfg(test)]
 mod tests {
-    use bakeoff_model::conditions::RuntimeKind;
+    use bakeoff_model::suite::conditions::RuntimeKind;
 
     use super::FarHosts;
 

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use bakeoff_model::measure::resource::{CoreTime, HostTime};
 use bakeoff_model::record::Host;
-use bakeoff_model::resource::{CoreTime, HostTime};
 use rustix::process::Resource;
 
 use crate::meter::{Stat, TICK_NS};
@@ -150,7 +150,7 @@ pub fn host_cores() -> usize {
 
 #[cfg(test)]
 mod tests {
-    use bakeoff_model::resource::CoreTime;
+    use bakeoff_model::measure::resource::CoreTime;
 
     use super::{cpu_model, describe, memory_bytes, os, parse_cores};
 

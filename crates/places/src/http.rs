@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bakeoff_base::percent;
-use bakeoff_model::check::ReceivedResponse;
+use bakeoff_model::request::check::ReceivedResponse;
 use bakeoff_tls::Client;
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::{Bytes, Incoming};

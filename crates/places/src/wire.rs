@@ -1,7 +1,7 @@
 //! The protocols that a service speaks on its port.
 
 use bakeoff_grpc::Schema;
-use bakeoff_model::tls::Tls;
+use bakeoff_model::load::tls::Tls;
 use serde::{Deserialize, Serialize};
 
 /// The protocols that a service speaks on its port: HTTP/1.1 without TLS unless it is said here.

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use bakeoff_base::random::{Random, SharedRandom};
-use bakeoff_model::delay::Delay;
+use bakeoff_model::suite::delay::Delay;
 use tokio::sync::oneshot;
 
 /// Longest exponential delay in means: beyond it lies one in 10^8, which would only be a hang.

@@ -3,14 +3,14 @@
 //! `load` search alike.
 
 use bakeoff_base::problem::Problem;
-use bakeoff_model::capacity::{
+use bakeoff_model::load::LoadInterval;
+use bakeoff_model::load::histogram::Histogram;
+use bakeoff_model::record::totals::Totals;
+use bakeoff_model::suite::capacity::{
     Capacity, CapacityRange, CapacityRecord, Purpose, Rates, SearchEnd, TrialOutcome, TrialRecord,
     TrialVerdict,
 };
-use bakeoff_model::histogram::Histogram;
-use bakeoff_model::load::LoadInterval;
-use bakeoff_model::slo::{Served, Slo};
-use bakeoff_model::totals::Totals;
+use bakeoff_model::suite::slo::{Served, Slo};
 use bakeoff_stats::{Enough, Search, StopReason, Trial};
 use bakeoff_validity::{JudgedSlice, disturbance};
 
@@ -285,9 +285,9 @@ impl Track {
 mod tests {
     use std::time::Duration;
 
-    use bakeoff_model::capacity::{Arrivals, Capacity, SearchEnd, TrialOutcome};
-    use bakeoff_model::histogram::Histogram;
-    use bakeoff_model::slo::Served;
+    use bakeoff_model::load::histogram::Histogram;
+    use bakeoff_model::suite::capacity::{Arrivals, Capacity, SearchEnd, TrialOutcome};
+    use bakeoff_model::suite::slo::Served;
 
     use super::{CapacitySearch, Measured};
 

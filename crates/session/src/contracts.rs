@@ -2,8 +2,8 @@
 //! parts, tests provide fakes and a virtual clock. Nothing here acts.
 
 use bakeoff_base::hint::with_hints;
-use bakeoff_model::failure::Failure;
 use bakeoff_model::plan::PlannedRun;
+use bakeoff_model::record::failure::Failure;
 use bakeoff_model::suite::Suite;
 use bakeoff_places::place::Place;
 use bakeoff_places::services::Services;

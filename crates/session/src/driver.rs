@@ -5,10 +5,10 @@ mod turns;
 
 use std::time::{Duration, Instant};
 
-use bakeoff_model::capacity::CapacityRecord;
 use bakeoff_model::load::Connections;
 use bakeoff_model::plan::{PlannedRun, RunKind};
 use bakeoff_model::record::{EndRecord, Outcome, Record};
+use bakeoff_model::suite::capacity::CapacityRecord;
 
 use crate::contracts::{Cases, Halt, PendingRun, SessionDeps};
 use crate::event::{self, Event, Observer};

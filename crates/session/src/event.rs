@@ -9,11 +9,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use bakeoff_analysis::BenchmarkVerdict;
-use bakeoff_model::failure::{Failure, Stage};
-use bakeoff_model::flame_graph::FlameGraph;
+use bakeoff_model::measure::flame_graph::FlameGraph;
 use bakeoff_model::plan::PlannedRun;
+use bakeoff_model::record::failure::{Failure, Stage};
 use bakeoff_model::record::{Qualification, Record, Results};
-use bakeoff_model::run_count::RunsDecision;
+use bakeoff_model::suite::run_count::RunsDecision;
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -10,14 +10,14 @@ use std::time::Duration;
 use anyhow::Context as _;
 use bakeoff_base::hint::hinted;
 use bakeoff_base::problem::Problem;
-use bakeoff_model::conditions::RuntimeKind;
-use bakeoff_model::duration_ns;
-use bakeoff_model::flame_graph::{FlameDifference, FlameGraph, FlameOutcome};
-use bakeoff_model::layers::LayerRules;
 use bakeoff_model::load::Pace;
+use bakeoff_model::load::step::{self, Step};
+use bakeoff_model::measure::flame_graph::{FlameDifference, FlameGraph, FlameOutcome};
+use bakeoff_model::measure::layers::LayerRules;
 use bakeoff_model::plan::{Plan, PlannedRun, RunKind};
-use bakeoff_model::step::{self, Step};
 use bakeoff_model::suite::Suite;
+use bakeoff_model::suite::conditions::RuntimeKind;
+use bakeoff_model::text::duration_ns;
 use bakeoff_places::contracts::STOP_GRACE;
 use bakeoff_places::far_hosts::FarHosts;
 use bakeoff_places::flame::{Sampling, Stacks, perf_is_missing};
@@ -415,7 +415,7 @@ mod tests {
         let mut run = pending("city.one_two.r3", true).run;
         let first = run.steps[0];
         run.steps = [(4, true), (1, false), (48, false), (512, false)]
-            .map(|(connections, warm_up)| bakeoff_model::step::Step {
+            .map(|(connections, warm_up)| bakeoff_model::load::step::Step {
                 connections,
                 warm_up,
                 ..first

@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use bakeoff_model::database_url::DatabaseUrl;
-use bakeoff_model::duration_ns;
+use bakeoff_model::text::database_url::DatabaseUrl;
+use bakeoff_model::text::duration_ns;
 use bakeoff_places::far_hosts::FarHosts;
 use bakeoff_places::kubernetes::ClusterSettings;
 use serde::{Deserialize, Serialize};

@@ -9,7 +9,7 @@ use bakeoff_analysis::{Analysis, AnalysisInput, Family};
 use bakeoff_base::number::length_as_f64 as count;
 use bakeoff_model::plan::{Plan, PlannedRun};
 use bakeoff_model::record::{Results, RunRecords};
-use bakeoff_model::run_count::{
+use bakeoff_model::suite::run_count::{
     DecisionReason, FamilyDecision, PILOT_RUNS, RunsDecision, RunsUntil,
 };
 use bakeoff_stats::{PilotPair, Threshold, runs_needed};
@@ -184,10 +184,12 @@ mod tests {
     use std::time::Duration;
 
     use bakeoff_analysis::Family;
-    use bakeoff_model::conditions::{BackendName, RuntimeKind};
     use bakeoff_model::plan::{FORMAT, Plan, RunKind};
     use bakeoff_model::record::{EndRecord, Outcome, RunRecords};
-    use bakeoff_model::run_count::{DIFFERENCE_MIN, DecisionReason, RunsDecision, RunsUntil};
+    use bakeoff_model::suite::conditions::{BackendName, RuntimeKind};
+    use bakeoff_model::suite::run_count::{
+        DIFFERENCE_MIN, DecisionReason, RunsDecision, RunsUntil,
+    };
     use bakeoff_stats::Sample;
     use bakeoff_stats::power::RELEVANCE;
 

@@ -6,11 +6,11 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use bakeoff_model::failure::Failure;
 use bakeoff_model::load::RequestSpec;
 use bakeoff_model::plan::CPU_LIMIT;
 use bakeoff_model::record::Begin;
-use bakeoff_model::scenario::Scenario;
+use bakeoff_model::record::failure::Failure;
+use bakeoff_model::request::scenario::Scenario;
 use bakeoff_model::suite::{Contender, Suite};
 use bakeoff_places::StartSpec;
 use bakeoff_places::place::launch::with_dependencies;

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use bakeoff_base::hint::hinted;
-use bakeoff_model::duration_ns;
 use bakeoff_model::plan::{Plan, PlannedRun};
+use bakeoff_model::text::duration_ns;
 
 use crate::contracts::PendingRun;
 use crate::event::Event;

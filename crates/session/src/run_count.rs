@@ -3,10 +3,10 @@
 
 use std::time::Duration;
 
-use bakeoff_model::duration_ns;
 use bakeoff_model::plan::{Plan, PlannedRun};
 use bakeoff_model::record::RunRecords;
-use bakeoff_model::run_count::{RunsDecision, RunsUntil};
+use bakeoff_model::suite::run_count::{RunsDecision, RunsUntil};
+use bakeoff_model::text::duration_ns;
 use jiff::Timestamp;
 
 use crate::contracts::PendingRun;

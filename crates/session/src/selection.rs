@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use bakeoff_base::hint::hinted;
-use bakeoff_model::conditions::{BackendName, RuntimeKind};
-use bakeoff_model::database_url::DatabaseUrl;
-use bakeoff_model::delay::Delay;
 use bakeoff_model::plan::{self as planning, Plan, PlanOptions, PlannedRun, UnknownName};
 use bakeoff_model::record::Cores;
+use bakeoff_model::suite::conditions::{BackendName, RuntimeKind};
+use bakeoff_model::suite::delay::Delay;
 use bakeoff_model::suite::{ALL_ROUNDS, Round, Suite};
+use bakeoff_model::text::database_url::DatabaseUrl;
 use bakeoff_places::far_hosts::FarHosts;
 use bakeoff_places::host::topology;
 use bakeoff_places::images::engine_is_elsewhere;

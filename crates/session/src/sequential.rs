@@ -10,12 +10,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use bakeoff_analysis::{Analysis, AnalysisInput, Family};
-use bakeoff_model::baseline::Baseline;
-use bakeoff_model::duration_ns;
 use bakeoff_model::plan::Plan;
+use bakeoff_model::plan::baseline::Baseline;
 use bakeoff_model::plan::twins::all_have_twins;
 use bakeoff_model::record::{Outcome, Results};
-use bakeoff_model::run_count::{DecisionReason, PILOT_RUNS, RunsDecision, RunsUntil};
+use bakeoff_model::suite::run_count::{DecisionReason, PILOT_RUNS, RunsDecision, RunsUntil};
+use bakeoff_model::text::duration_ns;
 use bakeoff_stats::{
     Better, Budget, Criteria, Decision, Sample, Sequential, SetPairs, compare, log_ratios,
 };
@@ -256,7 +256,7 @@ mod tests {
     use std::time::Duration;
 
     use bakeoff_analysis::Family;
-    use bakeoff_model::run_count::{DIFFERENCE_MIN, DecisionReason, RunsUntil};
+    use bakeoff_model::suite::run_count::{DIFFERENCE_MIN, DecisionReason, RunsUntil};
     use bakeoff_stats::Sample;
 
     use super::{Spent, because};

@@ -7,12 +7,12 @@ use std::sync::Arc;
 
 use bakeoff_analysis::{Analysis, AnalysisInput, BaselineConclusion};
 use bakeoff_base::hint::hinted;
-use bakeoff_model::database_url::DatabaseUrl;
-use bakeoff_model::duration_ns;
 use bakeoff_model::plan::Plan;
 use bakeoff_model::record::{Cores, Results};
-use bakeoff_model::run_count::RunsUntil;
 use bakeoff_model::suite::Suite;
+use bakeoff_model::suite::run_count::RunsUntil;
+use bakeoff_model::text::database_url::DatabaseUrl;
+use bakeoff_model::text::duration_ns;
 use bakeoff_places::BoxFuture;
 use bakeoff_places::abilities::memory_bytes;
 use bakeoff_places::place::open;

@@ -8,9 +8,9 @@ use bakeoff_base::hint::hinted;
 use bakeoff_base::number::as_f64;
 use bakeoff_base::problem::Problem;
 use bakeoff_base::text::counted;
-use bakeoff_model::conditions::{BackendName, RuntimeKind};
 use bakeoff_model::plan::{Plan, PlanOptions, PlannedRun, whole_runs};
 use bakeoff_model::suite::Suite;
+use bakeoff_model::suite::conditions::{BackendName, RuntimeKind};
 use bakeoff_places::abilities::Abilities;
 
 use crate::selection;
@@ -263,9 +263,9 @@ fn gib(bytes: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use bakeoff_model::conditions::{BackendName, RuntimeKind};
     use bakeoff_model::plan::{FORMAT, Plan, PlannedRun};
     use bakeoff_model::suite::Limits;
+    use bakeoff_model::suite::conditions::{BackendName, RuntimeKind};
 
     use bakeoff_places::abilities::Abilities;
 

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::{fs, io};
 
-use bakeoff_model::tls::{Pem, Tls};
+use bakeoff_model::load::tls::{Pem, Tls};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use rustls::client::Resumption;
@@ -214,7 +214,7 @@ impl ServerCertVerifier for AnyCertificate {
 
 #[cfg(test)]
 mod tests {
-    use bakeoff_model::tls::{Pem, Tls};
+    use bakeoff_model::load::tls::{Pem, Tls};
     use rcgen::{CertificateParams, KeyPair};
 
     use super::{Client, armored, certificates, inlined, without_port};

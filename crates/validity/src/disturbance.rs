@@ -1,8 +1,8 @@
 //! Causes other than the service for a failed trial in a search for a capacity.
 
 use bakeoff_base::number::as_f64;
-use bakeoff_model::histogram::HIGHEST_NS;
 use bakeoff_model::load::LoadInterval;
+use bakeoff_model::load::histogram::HIGHEST_NS;
 use bakeoff_model::validity::{FairnessVerdict, Finding, Reason};
 
 use crate::judge::{JudgedSlice, StepJudge};

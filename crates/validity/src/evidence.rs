@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
 
-use bakeoff_model::core_sharing::CoreSharing;
-use bakeoff_model::cpu_parts::CpuParts;
-use bakeoff_model::histogram::Histogram;
+use bakeoff_model::load::histogram::Histogram;
 use bakeoff_model::load::{ErrorClass, ErrorCount, LoadInterval, MinMax};
-use bakeoff_model::nodes::Nodes;
+use bakeoff_model::measure::core_sharing::CoreSharing;
+use bakeoff_model::measure::cpu_parts::CpuParts;
+use bakeoff_model::measure::resource::{HostTime, ResourceSample, TcpCounters, Throttling};
 use bakeoff_model::plan::Work;
+use bakeoff_model::record::nodes::Nodes;
 use bakeoff_model::record::{Cores, Others, Unloaded};
-use bakeoff_model::resource::{HostTime, ResourceSample, TcpCounters, Throttling};
 use bakeoff_model::suite::Limits;
+use bakeoff_model::suite::warmth::Warmth;
 use bakeoff_model::validity::RequiredReading;
-use bakeoff_model::warmth::Warmth;
 
 use crate::reading::Reading;
 use crate::rising::RiseInTurns;

@@ -4,11 +4,11 @@
 use std::collections::BTreeSet;
 
 use bakeoff_model::load::{ErrorClass, MinMax};
-use bakeoff_model::nodes::Nodes;
+use bakeoff_model::measure::resource::{CoreTime, HostTime, TcpCounters, Throttling};
 use bakeoff_model::record::Others;
-use bakeoff_model::resource::{CoreTime, HostTime, TcpCounters, Throttling};
+use bakeoff_model::record::nodes::Nodes;
+use bakeoff_model::suite::warmth::Warmth;
 use bakeoff_model::validity::Finding;
-use bakeoff_model::warmth::Warmth;
 use bakeoff_stats::rise;
 
 use crate::concurrency::concurrency;

@@ -1,10 +1,10 @@
 //! Evidence from records: a session records what it judges, so that records can be judged again.
 
-use bakeoff_model::conditions::{BackendName, RuntimeKind};
 use bakeoff_model::load::{Pace, Protocol};
+use bakeoff_model::measure::resource::ResourceSample;
 use bakeoff_model::record::{Begin, IntervalRecord};
-use bakeoff_model::resource::ResourceSample;
 use bakeoff_model::suite::Limits;
+use bakeoff_model::suite::conditions::{BackendName, RuntimeKind};
 use bakeoff_model::validity::Validity;
 
 use crate::evidence::{Evidence, Setting, Slice};

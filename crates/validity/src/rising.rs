@@ -3,7 +3,7 @@
 
 use bakeoff_base::number::{as_f64, length_as_f64};
 use bakeoff_model::load::LoadInterval;
-use bakeoff_model::warmth::Warmth;
+use bakeoff_model::suite::warmth::Warmth;
 use bakeoff_stats::rise_over;
 
 /// Standard errors needed to say that the contender got faster. Fewer than in a warm-up, where the

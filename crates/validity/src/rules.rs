@@ -5,7 +5,7 @@ use bakeoff_model::validity::FairnessVerdict::{
     self, BackendBound, Degraded, Fair, GeneratorBound, HostBound, Invalid,
 };
 
-use bakeoff_model::core_sharing::CoreSharing;
+use bakeoff_model::measure::core_sharing::CoreSharing;
 use bakeoff_stats::rise;
 
 use crate::evidence::Evidence;

@@ -1,6 +1,6 @@
 //! Sums of a histogram of times: cheap to add up over thousands of slices.
 
-use bakeoff_model::histogram::Histogram;
+use bakeoff_model::load::histogram::Histogram;
 
 use bakeoff_base::number::as_f64;
 

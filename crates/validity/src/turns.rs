@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use bakeoff_base::number::as_f64;
 use bakeoff_model::load::{LoadInterval, TurnCount};
-use bakeoff_model::resource::ResourceSample;
+use bakeoff_model::measure::resource::ResourceSample;
 
 /// CPU time used during a period, ns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use bakeoff_model::load::TurnCount;
 use bakeoff_model::record::{IntervalRecord, RunRecords};
-use bakeoff_model::warmth::Warmth;
+use bakeoff_model::suite::warmth::Warmth;
 
 use crate::record::judged_record;
 use crate::rules::COMPILING_MAX;

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use bakeoff_base::number::as_f64;
-use bakeoff_model::cpu_parts::CpuParts;
 use bakeoff_model::load::TurnCount;
+use bakeoff_model::measure::cpu_parts::CpuParts;
 use bakeoff_model::record::IntervalRecord;
-use bakeoff_model::warmth::Warmth;
+use bakeoff_model::suite::warmth::Warmth;
 use bakeoff_stats::rise::{EXCLUDED, FLAT, Point, Rise, rise};
 use bakeoff_stats::rise_over;
 

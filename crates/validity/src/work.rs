@@ -2,8 +2,8 @@
 //! whole run. Requests to the backend are a rule of [`crate::RULES`].
 
 use bakeoff_base::number::as_f64;
-use bakeoff_model::check::CheckOutcome;
 use bakeoff_model::plan::Work;
+use bakeoff_model::request::check::CheckOutcome;
 
 /// Share of the due lines below which a contender does not log each request. Lines are counted over
 /// the whole run and a moment after it, so that buffers are flushed; the rest allows for a last

@@ -6,8 +6,8 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
-use bakeoff_model::check::{Check, CheckOutcome};
-use bakeoff_model::conditions::BackendName;
+use bakeoff_model::request::check::{Check, CheckOutcome};
+use bakeoff_model::suite::conditions::BackendName;
 use bakeoff_model::suite::{Contender, Limits, Suite};
 use bakeoff_places::client::HttpClient;
 use bakeoff_places::contracts::{Destination, STOP_GRACE};

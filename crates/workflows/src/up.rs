@@ -5,9 +5,9 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 
-use bakeoff_model::failure::Failure;
+use bakeoff_model::measure::resource::ResourceSample;
 use bakeoff_model::record::Startup;
-use bakeoff_model::resource::ResourceSample;
+use bakeoff_model::record::failure::Failure;
 use bakeoff_model::suite::{Contender, Limits};
 use bakeoff_places::contracts::STOP_GRACE;
 use bakeoff_places::{ExitInfo, Instance, StopReport};

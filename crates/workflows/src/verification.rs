@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use bakeoff_grpc::Schema;
-use bakeoff_model::check::CheckOutcome;
 use bakeoff_model::plan;
 use bakeoff_model::record::CheckRecord;
-use bakeoff_model::service_url::ServiceUrl;
+use bakeoff_model::request::check::CheckOutcome;
 use bakeoff_model::suite::{Contender, Limits, Profile, Suite};
+use bakeoff_model::text::service_url::ServiceUrl;
 use bakeoff_places::client::HttpClient;
 use bakeoff_places::contracts::{Destination, STOP_GRACE};
 use bakeoff_places::external::External;

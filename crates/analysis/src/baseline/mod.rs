@@ -6,22 +6,22 @@
 
 pub mod sentence;
 
-use bakeoff_model::baseline::{self, Baseline, Condition, ConditionMetric};
+use bakeoff_model::plan::baseline::{self, Baseline, Condition, ConditionMetric};
 use bakeoff_model::plan::case_label;
 use bakeoff_model::record::Results;
-use bakeoff_model::totals::Totals;
+use bakeoff_model::record::totals::Totals;
 use bakeoff_model::validity::FairnessVerdict;
 use bakeoff_stats::{
     Better, BoundSide, Bounded, Budget, Criteria, Decision, Estimate, Sample, Sequential, SetPairs,
     against_bounds, compare, log_ratios,
 };
 
-use super::benchmark::CaseData;
-use super::condition_metrics;
-use super::load::LoadAnalysis;
-use super::metric::Metric;
-use super::row::Row;
-use super::validity;
+use crate::benchmarks::load::LoadAnalysis;
+use crate::data::benchmark::CaseData;
+use crate::data::metric::Metric;
+use crate::data::row::Row;
+use crate::data::validity;
+use crate::tables::condition_metrics;
 
 /// Metrics of head over base, in the order of tables.
 const COMPARED: [ConditionMetric; 5] = [

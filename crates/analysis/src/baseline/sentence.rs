@@ -1,10 +1,10 @@
 //! The outcomes of conditions, as sentences without a full stop.
 
-use bakeoff_model::baseline::{Condition, ConditionMetric};
+use bakeoff_model::plan::baseline::{Condition, ConditionMetric};
 use bakeoff_stats::Estimate;
 
 use super::{Change, HeadAndBase, Outcome};
-use crate::number::{counted, significant};
+use crate::data::number::{counted, significant};
 
 /// Returns the words for a metric: the verb, and the words for a head with more and with less than
 /// the base.

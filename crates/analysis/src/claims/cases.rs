@@ -1,11 +1,11 @@
 //! The sessions in which a claim is tested, and its cases in them.
 
-use bakeoff_model::published::{Claim, Metric as ClaimMetric};
+use bakeoff_model::suite::published::{Claim, Metric as ClaimMetric};
 
-use crate::benchmark::CaseData;
-use crate::load::LoadAnalysis;
-use crate::startup::StartupAnalysis;
-use crate::summary::BenchmarkSummary;
+use crate::benchmarks::load::LoadAnalysis;
+use crate::benchmarks::startup::StartupAnalysis;
+use crate::data::benchmark::CaseData;
+use crate::tables::summary::BenchmarkSummary;
 
 /// The benchmarks of one session.
 pub struct ClaimSession<'s, 'r> {

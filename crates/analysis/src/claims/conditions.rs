@@ -1,8 +1,8 @@
 //! The conditions of a claim, one function for each form.
 
-use bakeoff_model::names;
-use bakeoff_model::published::{Claim, Expected, Metric};
 use bakeoff_model::record::Outcome;
+use bakeoff_model::suite::published::{Claim, Expected, Metric};
+use bakeoff_model::text::names;
 use bakeoff_stats::{Estimate, Interval, Verdict, compare};
 
 use super::cases::Cases;
@@ -10,9 +10,9 @@ use super::metric::{
     ClaimedMetric, Measured, criteria, described, measured, named, named_or_bound, unfair,
 };
 use super::verdict::{ClaimResult, ClaimVerdict, of_interval};
-use crate::benchmark::RunData;
-use crate::comparison;
-use crate::number::{counted, range, ratio_text, significant};
+use crate::data::benchmark::RunData;
+use crate::data::number::{counted, range, ratio_text, significant};
+use crate::tables::comparison;
 
 /// Judges a ratio. `cases` are those of the upper and of the lower half.
 pub(super) fn ratio(

@@ -1,17 +1,17 @@
 //! The metric of a claim for one case.
 
 use bakeoff_base::problem::Problem;
-use bakeoff_model::published::{Claim, Metric as ClaimMetric};
+use bakeoff_model::suite::published::{Claim, Metric as ClaimMetric};
 use bakeoff_stats::{Better, Criteria, Sample};
 
 use super::cases::Cases;
 use super::verdict::ClaimResult;
-use crate::benchmark::{CaseData, RunData, StepData};
-use crate::gc;
-use crate::metric::{self, Metric, Wanted};
-use crate::number::{as_f64, enumerated, seconds, significant};
-use crate::process::Process;
-use crate::summary::BenchmarkSummary;
+use crate::data::benchmark::{CaseData, RunData, StepData};
+use crate::data::metric::{self, Metric, Wanted};
+use crate::data::number::{as_f64, enumerated, seconds, significant};
+use crate::data::process::Process;
+use crate::explain::gc;
+use crate::tables::summary::BenchmarkSummary;
 
 /// A case's metric over its runs.
 pub(super) struct Measured {

@@ -8,11 +8,11 @@ mod verdict;
 
 use std::collections::BTreeSet;
 
-use bakeoff_model::published::{Bounds, Claim, ClaimTest, Expected, Published, Source};
 use bakeoff_model::record::Results;
 use bakeoff_model::suite::Limits;
+use bakeoff_model::suite::published::{Bounds, Claim, ClaimTest, Expected, Published, Source};
 
-use crate::number::{counted, significant};
+use crate::data::number::{counted, significant};
 use cases::cases;
 use conditions::joined;
 use verdict::ClaimResult;

@@ -1,9 +1,9 @@
 //! Verdicts on claims: for readers, and for one session.
 
-use bakeoff_model::published::{Bounds, Expected};
+use bakeoff_model::suite::published::{Bounds, Expected};
 use bakeoff_stats::{Interval, Verdict};
 
-use crate::control::VOID;
+use crate::tables::control::VOID;
 
 /// The verdict on a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

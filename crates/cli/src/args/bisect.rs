@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use bakeoff_model::baseline::Condition;
+use bakeoff_model::plan::baseline::Condition;
 use clap::Args;
 
 use super::{AskedArgs, OutputArgs};

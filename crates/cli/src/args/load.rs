@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
-use bakeoff_model::slo::Slo;
+use bakeoff_model::suite::slo::Slo;
 use clap::Args;
 use clap::builder::ArgPredicate;
 

@@ -19,10 +19,10 @@ mod size;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use bakeoff_model::baseline::Condition;
-use bakeoff_model::conditions::BackendName;
-use bakeoff_model::database_url::DatabaseUrl;
-use bakeoff_model::delay::Delay;
+use bakeoff_model::plan::baseline::Condition;
+use bakeoff_model::suite::conditions::BackendName;
+use bakeoff_model::suite::delay::Delay;
+use bakeoff_model::text::database_url::DatabaseUrl;
 use bakeoff_session::selection;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};

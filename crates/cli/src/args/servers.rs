@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use bakeoff_model::delay::Delay;
+use bakeoff_model::suite::delay::Delay;
 use clap::Args;
 
 #[derive(Debug, Args)]

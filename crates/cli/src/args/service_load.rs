@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use bakeoff_model::json_path::JsonPath;
+use bakeoff_model::text::json_path::JsonPath;
 use clap::{ArgGroup, Args};
 
 use super::ImportedArgs;

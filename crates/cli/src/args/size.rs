@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use bakeoff_model::slo::Slo;
+use bakeoff_model::suite::slo::Slo;
 use clap::Args;
 
 use super::{AskedArgs, OutputArgs};

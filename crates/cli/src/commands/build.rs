@@ -4,7 +4,7 @@ use bakeoff_build::{BuildError, Built};
 use std::io::Write as _;
 use std::time::Duration;
 
-use bakeoff_model::failure::{Failure, Stage};
+use bakeoff_model::record::failure::{Failure, Stage};
 use bakeoff_model::suite::Contender;
 use bakeoff_session::event::Observer as _;
 use bakeoff_session::selection;

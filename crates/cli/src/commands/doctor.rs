@@ -5,7 +5,7 @@ use std::io::Write as _;
 use anyhow::Context as _;
 use bakeoff_base::text::counted;
 use bakeoff_build::toolchain;
-use bakeoff_model::core_sharing::CoreSharing;
+use bakeoff_model::measure::core_sharing::CoreSharing;
 use bakeoff_model::record::{Cores, GeneratorCeiling};
 use bakeoff_model::suite::Limits;
 use bakeoff_places::host::{self, topology};

@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::Context as _;
 use bakeoff_import::har::{self, Choice};
 use bakeoff_import::{Described, http_file, openapi};
-use bakeoff_model::service_url::ServiceUrl;
+use bakeoff_model::text::service_url::ServiceUrl;
 use bakeoff_workflows::init;
 
 use crate::args::ImportedArgs;

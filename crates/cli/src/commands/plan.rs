@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use anyhow::bail;
 use bakeoff_base::hint::hinted;
-use bakeoff_model::capacity::Capacity;
-use bakeoff_model::conditions::{BackendName, RuntimeKind};
-use bakeoff_model::duration_ns;
 use bakeoff_model::load::LoadSpec;
 use bakeoff_model::plan::{Plan, PlannedRun};
 use bakeoff_model::record::Cores;
+use bakeoff_model::suite::capacity::Capacity;
+use bakeoff_model::suite::conditions::{BackendName, RuntimeKind};
 use bakeoff_model::suite::{Round, Suite};
+use bakeoff_model::text::duration_ns;
 use bakeoff_places::abilities::{Abilities, abilities};
 use bakeoff_places::place::cluster;
 use bakeoff_places::ssh::SshAddress;

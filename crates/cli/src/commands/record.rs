@@ -4,8 +4,8 @@ use std::io::Write as _;
 
 use anyhow::bail;
 use bakeoff_base::hint::hinted;
-use bakeoff_model::conditions::BackendName;
 use bakeoff_model::record::Cores;
+use bakeoff_model::suite::conditions::BackendName;
 use bakeoff_places::sweep::RunFolder;
 use bakeoff_session::event::{Event, Observer as _};
 use bakeoff_session::options::SessionOptions;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use bakeoff_base::hint::hinted;
 use bakeoff_import::{Described, Operation, another};
-use bakeoff_model::grpc;
+use bakeoff_model::request::grpc;
 use bakeoff_model::suite::Limits;
 use bakeoff_places::far_hosts::FarHosts;
 use bakeoff_workflows::duel::{Duel, DuelRequest, DuelRuns, DuelWarmUp, USUAL_LIMITS};

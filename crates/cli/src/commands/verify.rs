@@ -2,9 +2,9 @@
 
 use std::io::Write as _;
 
-use bakeoff_model::check::CheckOutcome;
 use bakeoff_model::plan;
 use bakeoff_model::record::Cores;
+use bakeoff_model::request::check::CheckOutcome;
 use bakeoff_model::suite::{Limits, Suite};
 use bakeoff_places::sweep::RunFolder;
 use bakeoff_session::contracts::GROUP;

@@ -1,6 +1,6 @@
 //! Searches for a capacity, a trial at a time: lines for the terminal.
 
-use bakeoff_model::capacity::{
+use bakeoff_model::suite::capacity::{
     CapacityRange, CapacityRecord, Purpose, SearchEnd, TrialRecord, TrialVerdict,
 };
 
@@ -69,7 +69,7 @@ fn rate(per_s: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use bakeoff_model::capacity::{
+    use bakeoff_model::suite::capacity::{
         CapacityRange, CapacityRecord, Purpose, SearchEnd, TrialOutcome, TrialRecord, TrialVerdict,
     };
 

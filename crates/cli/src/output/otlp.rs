@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use bakeoff_model::plan::PlannedRun;
 use bakeoff_model::record::{IntervalRecord, Record};
-use bakeoff_model::service_url::ServiceUrl;
+use bakeoff_model::text::service_url::ServiceUrl;
 use bakeoff_session::event::{Event, Observer};
 
 use export::{Numbers, Source};

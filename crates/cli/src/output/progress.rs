@@ -7,12 +7,12 @@ use std::io::{IsTerminal as _, Write};
 use std::time::{Duration, Instant};
 
 use bakeoff_base::number::as_f64;
-use bakeoff_model::check::CheckOutcome;
-use bakeoff_model::failure::Stage;
-use bakeoff_model::flame_graph::FlameOutcome;
+use bakeoff_model::measure::flame_graph::FlameOutcome;
 use bakeoff_model::plan::PlannedRun;
+use bakeoff_model::record::failure::Stage;
 use bakeoff_model::record::{IntervalRecord, Outcome, Record};
-use bakeoff_model::run_count::RunsDecision;
+use bakeoff_model::request::check::CheckOutcome;
+use bakeoff_model::suite::run_count::RunsDecision;
 use bakeoff_session::contracts::GROUP;
 use bakeoff_session::event::{Event, Observer};
 

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::time::Duration;
 
-use bakeoff_analysis::number::significant;
+use bakeoff_analysis::data::number::significant;
 use bakeoff_session::event::sizing::{Shape, Sizing};
 
 use super::text;

@@ -3,9 +3,9 @@
 
 use bakeoff_analysis::turns_of;
 use bakeoff_base::number::{as_f64, significant, significant_or_dash};
+use bakeoff_model::measure::resource::ResourceSample;
 use bakeoff_model::record::IntervalRecord;
-use bakeoff_model::resource::ResourceSample;
-use bakeoff_model::totals::{Growth, Times, Totals, geometric_mean};
+use bakeoff_model::record::totals::{Growth, Times, Totals, geometric_mean};
 
 /// Slices added up.
 #[derive(Debug, Default)]

@@ -5,8 +5,8 @@ use std::str::FromStr;
 
 use bakeoff_base::number::as_f64;
 use bakeoff_base::problem::Problem;
-use bakeoff_model::bound::{self, BoundText, ServedMetric, Sign};
-use bakeoff_model::totals::{Times, Totals};
+use bakeoff_model::record::totals::{Times, Totals};
+use bakeoff_model::text::bound::{self, BoundText, ServedMetric, Sign};
 
 /// One condition on a finished load.
 #[derive(Debug, Clone, PartialEq)]

@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use bakeoff_base::hint::hinted;
 use bakeoff_base::problem::Problem;
 use bakeoff_model::load::RequestSpec;
-use bakeoff_model::scenario::{
+use bakeoff_model::request::scenario::{
     AfterFailure, Connect, Feed, Piece, RowOrder, Scenario, is_variable, pieces, read_csv,
 };
 
@@ -147,7 +147,7 @@ fn feed(text: &str) -> Result<Feed, Problem> {
 
 #[cfg(test)]
 mod tests {
-    use bakeoff_model::scenario::Feed;
+    use bakeoff_model::request::scenario::Feed;
 
     use super::feed;
 

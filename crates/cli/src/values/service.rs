@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use bakeoff_base::problem::Problem;
 use bakeoff_model::parse::is_name;
-use bakeoff_model::service_url::ServiceUrl;
+use bakeoff_model::text::service_url::ServiceUrl;
 use bakeoff_workflows::duel::{self, ServiceImage, ServiceSource};
 
 /// Words that only a shell understands.

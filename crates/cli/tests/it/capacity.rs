@@ -6,8 +6,8 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use bakeoff_model::capacity::{Purpose, SearchEnd};
 use bakeoff_model::record::{self, RunRecords};
+use bakeoff_model::suite::capacity::{Purpose, SearchEnd};
 use serde_json::Value;
 
 use crate::world::{Ran, World};

@@ -2,9 +2,9 @@
 
 use bakeoff_base::problem::Problem;
 use bakeoff_grpc::Schema;
-use bakeoff_model::check::ReceivedResponse;
-use bakeoff_model::grpc;
 use bakeoff_model::load::RequestSpec;
+use bakeoff_model::request::check::ReceivedResponse;
+use bakeoff_model::request::grpc;
 
 use crate::error::LoadError;
 

@@ -7,8 +7,8 @@ use std::rc::Rc;
 
 use bakeoff_base::problem::Problem;
 use bakeoff_grpc::Schema;
-use bakeoff_model::check::Expect;
 use bakeoff_model::load::{LoadSpec, Protocol, RequestSpec};
+use bakeoff_model::request::check::Expect;
 
 use super::call::{self, Call};
 use crate::error::LoadError;

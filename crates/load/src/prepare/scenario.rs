@@ -7,9 +7,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bakeoff_base::problem::Problem;
-use bakeoff_model::check::ReceivedResponse;
 use bakeoff_model::load::{self, LoadSpec, Protocol, RequestSpec};
-use bakeoff_model::scenario::{AfterFailure, Extract, Feed, Pause, Piece, RowOrder, pieces};
+use bakeoff_model::request::check::ReceivedResponse;
+use bakeoff_model::request::scenario::{
+    AfterFailure, Extract, Feed, Pause, Piece, RowOrder, pieces,
+};
 
 use super::request::{self, RenderedRequest};
 use crate::error::LoadError;

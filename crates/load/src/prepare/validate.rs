@@ -1,8 +1,8 @@
 //! Checks of a spec: refuses invalid values, and those that this engine cannot carry out, before
 //! anything is opened. Requests are checked when they are prepared.
 
+use bakeoff_model::load::transport::Transport;
 use bakeoff_model::load::{LoadPart, LoadSpec, Pace, Protocol, RequestSpec, StepSpec, Target};
-use bakeoff_model::transport::Transport;
 
 use crate::error::LoadError;
 

@@ -2,7 +2,7 @@
 //! and body. Other bodies are counted and discarded.
 
 use bakeoff_base::problem::Problem;
-use bakeoff_model::check::ReceivedResponse;
+use bakeoff_model::request::check::ReceivedResponse;
 
 use super::sse::Events;
 

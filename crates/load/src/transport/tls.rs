@@ -6,8 +6,8 @@
 use std::io::{Read as _, Write as _};
 
 use bakeoff_base::problem::Problem;
+use bakeoff_model::load::tls::Tls;
 use bakeoff_model::load::{Protocol, Target};
-use bakeoff_model::tls::Tls;
 use bakeoff_tls::Client;
 use rustls::ClientConnection;
 

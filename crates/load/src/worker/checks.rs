@@ -2,9 +2,9 @@
 //! check before the load and the same check during the load cannot disagree.
 
 use bakeoff_base::problem::Problem;
-use bakeoff_model::check::{Expect, ReceivedResponse};
-use bakeoff_model::grpc;
 use bakeoff_model::load::{ErrorClass, LoadSpec, Protocol, TimeUnit};
+use bakeoff_model::request::check::{Expect, ReceivedResponse};
+use bakeoff_model::request::grpc;
 
 use crate::clock::{now_ns, wall_ns};
 use crate::prepare::request::Prepared;

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 
-use bakeoff_model::histogram::Histogram;
+use bakeoff_model::load::histogram::Histogram;
 use bakeoff_model::load::{LoadSpec, Pace, Protocol, ReactorChoice, RequestSpec, StepSpec, Target};
 use rustix::io::Errno;
 

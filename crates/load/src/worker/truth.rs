@@ -3,9 +3,9 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::Pace;
-use bakeoff_model::scenario::{AfterFailure, Connect, Pause, Scenario};
+use bakeoff_model::load::histogram::Histogram;
+use bakeoff_model::request::scenario::{AfterFailure, Connect, Pause, Scenario};
 
 use super::simulation::{
     MILLISECOND, OPEN_NS, SECOND, books, load_spec, simulate, simulate_connecting,

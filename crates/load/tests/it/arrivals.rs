@@ -4,9 +4,9 @@ use std::net::TcpListener;
 use std::os::fd::AsFd as _;
 use std::time::Duration;
 
-use bakeoff_model::histogram::Histogram;
+use bakeoff_model::load::histogram::Histogram;
 use bakeoff_model::load::{ErrorClass, LoadSpec, Pace, Protocol, Turns};
-use bakeoff_model::scenario::{AfterFailure, Connect, Scenario};
+use bakeoff_model::request::scenario::{AfterFailure, Connect, Scenario};
 
 use crate::server::{FullPort, RefusedPort, Server, say};
 use crate::{MILLISECOND, SECOND, Total, get, load_spec, run, try_run};
@@ -79,7 +79,7 @@ fn a_connection_that_ends_during_a_pause_is_opened_for_the_next_request() {
     let closing = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nhi";
     let server = Server::script(vec![say(closing), crate::server::Act::Close]);
     let mut spec = arriving(&server.address, 6, 1);
-    spec.requests[0].pause = Some(bakeoff_model::scenario::Pause {
+    spec.requests[0].pause = Some(bakeoff_model::request::scenario::Pause {
         min_ns: 5 * MILLISECOND,
         max_ns: 10 * MILLISECOND,
     });

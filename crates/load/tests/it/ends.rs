@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bakeoff_load::{Go, Stop};
 use bakeoff_model::load::{ErrorClass, LoadEvent, LoadInterval, Pace, Protocol};
-use bakeoff_model::scenario::{AfterFailure, Connect, Scenario};
+use bakeoff_model::request::scenario::{AfterFailure, Connect, Scenario};
 
 use crate::frames::{self, GOAWAY, SETTINGS, frame};
 use crate::server::{Act, RefusedPort, Server, say};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use bakeoff_model::histogram::Histogram;
+use bakeoff_model::load::histogram::Histogram;
 use bakeoff_model::load::{LoadSpec, Protocol};
 
 use crate::frames::{self, DATA, END, END_HEADERS, HEADERS, OK, SETTINGS, frame};

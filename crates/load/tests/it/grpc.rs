@@ -3,8 +3,8 @@
 use std::fs;
 
 use bakeoff_grpc::Schema;
-use bakeoff_model::check::Expect;
 use bakeoff_model::load::{ErrorClass, LoadSpec, Protocol};
+use bakeoff_model::request::check::Expect;
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Bytes;
 use hyper::{HeaderMap, Response};

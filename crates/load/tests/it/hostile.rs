@@ -5,8 +5,8 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 use std::time::Duration;
 
-use bakeoff_model::check::Expect;
 use bakeoff_model::load::ErrorClass;
+use bakeoff_model::request::check::Expect;
 
 use crate::server::{Act, RefusedPort, Server, say};
 use crate::{answer_limit_ns, load_spec, run};

@@ -55,7 +55,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use bakeoff_load::{Go, LoadError, Stop};
-use bakeoff_model::histogram::Histogram;
+use bakeoff_model::load::histogram::Histogram;
 use bakeoff_model::load::{
     ErrorClass, ErrorCount, LoadEvent, LoadInterval, LoadSpec, Pace, Protocol, ReactorChoice,
     RequestSpec, StepSpec, Target,

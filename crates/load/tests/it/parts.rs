@@ -6,7 +6,7 @@ use std::sync::mpsc::channel;
 
 use bakeoff_load::{Go, LoadError, Stop, wall_ns};
 use bakeoff_model::load::{LoadEvent, LoadSpec, Pace};
-use bakeoff_model::scenario::{AfterFailure, Connect, Feed, RowOrder, Scenario};
+use bakeoff_model::request::scenario::{AfterFailure, Connect, Feed, RowOrder, Scenario};
 
 use crate::server::{Server, perform, say};
 use crate::{MILLISECOND, SECOND, Total, get, load_spec, run};

@@ -5,8 +5,8 @@ use std::net::TcpListener;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use bakeoff_model::check::Expect;
 use bakeoff_model::load::{ErrorClass, LoadSpec};
+use bakeoff_model::request::check::Expect;
 
 use crate::{MILLISECOND, answer_limit_ns, get, load_spec, run, try_run};
 

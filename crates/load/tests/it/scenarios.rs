@@ -6,10 +6,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-use bakeoff_model::check::Expect;
 use bakeoff_model::load::{ErrorClass, LoadSpec, Pace, Protocol, RequestSpec};
-use bakeoff_model::pattern::Pattern;
-use bakeoff_model::scenario::{AfterFailure, Connect, Extract, Feed, Pause, RowOrder, Scenario};
+use bakeoff_model::request::check::Expect;
+use bakeoff_model::request::scenario::{
+    AfterFailure, Connect, Extract, Feed, Pause, RowOrder, Scenario,
+};
+use bakeoff_model::text::pattern::Pattern;
 use http_body_util::Full;
 use hyper::Response;
 use hyper::body::Bytes;

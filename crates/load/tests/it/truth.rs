@@ -7,7 +7,7 @@ use std::io::Write as _;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use bakeoff_model::histogram::Histogram;
+use bakeoff_model::load::histogram::Histogram;
 use bakeoff_model::load::{Pace, StepSpec};
 
 use crate::server::Server;

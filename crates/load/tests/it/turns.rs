@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use bakeoff_base::random::Random;
 use bakeoff_load::{Go, Stop};
-use bakeoff_model::histogram::Histogram;
+use bakeoff_model::load::histogram::Histogram;
 use bakeoff_model::load::{
     Connections, CpuCounter, CpuTime, LoadEvent, LoadInterval, LoadSpec, Pace, Protocol,
     RequestSpec, StepSpec, Target, TurnCount, Turns,
 };
-use bakeoff_model::scenario::{AfterFailure, Connect, Extract, Feed, Scenario};
+use bakeoff_model::request::scenario::{AfterFailure, Connect, Extract, Feed, Scenario};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use http_body_util::Full;

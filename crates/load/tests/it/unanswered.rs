@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bakeoff_model::load::{ErrorClass, Pace, RequestSpec};
-use bakeoff_model::scenario::{AfterFailure, Connect, Scenario};
+use bakeoff_model::request::scenario::{AfterFailure, Connect, Scenario};
 
 use crate::server::{Act, Server, perform};
 use crate::{MILLISECOND, Total, answer_limit_ns, get, load_spec, run};

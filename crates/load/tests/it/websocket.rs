@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, UNIX_EPOCH};
 
-use bakeoff_model::check::Expect;
 use bakeoff_model::load::{ErrorClass, LoadSpec, Pace, Protocol, TimeUnit, WebSocket};
 use bakeoff_model::request::Body;
+use bakeoff_model::request::check::Expect;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use futures_util::{SinkExt as _, StreamExt as _};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::histogram::Histogram;
+use super::histogram::Histogram;
 
 /// Why a request did not count as successful. Classes are counted apart, each with its time.
 #[derive(

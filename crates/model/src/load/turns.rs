@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{LoadInterval, LoadSpec};
-use crate::duration_ns;
+use crate::text::duration_ns;
 
 /// How the sides of a step take turns: in blocks of one turn of each side, in an order that is
 /// drawn for each block. A turn is closed load for its length; then the requests in flight are

@@ -2,11 +2,11 @@
 
 use super::raw::{BackendSettings, BackendTable, RowsTable};
 use super::source::{KeyPath, Reading};
-use crate::conditions::BackendName;
-use crate::delay::Delay;
 use crate::load::RequestSpec;
-use crate::names;
+use crate::suite::conditions::BackendName;
+use crate::suite::delay::Delay;
 use crate::suite::{BackendSpec, Benchmark, ReplaySettings, Rows};
+use crate::text::names;
 
 /// The backends; `benchmarks` send the requests that they are compared with.
 pub(super) fn backends(

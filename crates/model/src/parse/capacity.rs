@@ -2,9 +2,9 @@
 
 use super::raw::{BenchmarkTable, KindName};
 use super::source::{KeyPath, Reading};
-use crate::bound;
-use crate::capacity::{Arrivals, Capacity};
-use crate::slo::{self, Slo};
+use crate::suite::capacity::{Arrivals, Capacity};
+use crate::suite::slo::{self, Slo};
+use crate::text::bound;
 
 /// The keys of this kind alone, and whether they are given.
 fn own_keys(table: &BenchmarkTable) -> [(&'static str, bool); 7] {

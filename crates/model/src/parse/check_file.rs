@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::raw_checks::{CheckTable, ChecksFile};
 use super::request;
 use super::source::{KeyPath, Reading};
-use crate::check::{Check, Expect};
-use crate::names;
+use crate::request::check::{Check, Expect};
+use crate::text::names;
 
 /// The group in which the tool records its own checks.
 const LIFECYCLE_GROUP: &str = "lifecycle";

@@ -6,9 +6,9 @@ use super::raw_contender::{ContenderFile, MatrixValues, ProbeTable, VariantTable
 use super::shape;
 use super::source::{KeyPath, Reading};
 use super::volumes;
-use crate::names;
-use crate::service_url::ServiceUrl;
 use crate::suite::{Contender, Probe};
+use crate::text::names;
+use crate::text::service_url::ServiceUrl;
 
 /// The placeholders that the runtime fills in commands.
 const PLACEHOLDERS: [&str; 3] = ["artifact", "java", "jvm-options"];

@@ -6,8 +6,8 @@ use super::contender_file::environment;
 use super::raw_dependency::DependencyTable;
 use super::source::{KeyPath, Reading};
 use super::volumes::volumes;
-use crate::dependency::Dependency;
-use crate::names;
+use crate::suite::dependency::Dependency;
+use crate::text::names;
 
 /// The dependencies, in the order in which they are started.
 pub(super) fn dependencies(

@@ -5,9 +5,9 @@ use serde::Deserialize;
 
 use super::source::{KeyPath, Reading};
 use super::transport;
-use crate::grpc::POST;
 use crate::load::Protocol;
 use crate::request::Body;
+use crate::request::grpc::POST;
 use crate::suite::{Benchmark, Grpc};
 
 /// Contenders speak gRPC on their port.

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::source::{KeyPath, Reading};
-use crate::metrics::OwnMetrics;
+use crate::suite::metrics::OwnMetrics;
 
 /// Metrics that contenders count themselves, in the text format of Prometheus or OpenMetrics.
 #[derive(Debug, Deserialize, JsonSchema)]

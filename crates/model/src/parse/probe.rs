@@ -3,8 +3,8 @@
 use super::raw::ProbedTable;
 use super::source::{KeyPath, Reading};
 use crate::load::RequestSpec;
-use crate::names;
 use crate::suite::{Benchmark, Contender, ProbedRequest};
+use crate::text::names;
 
 /// Which requests of a benchmark do the work of which probe.
 pub(super) fn of_requests(

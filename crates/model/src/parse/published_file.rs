@@ -7,11 +7,11 @@ use std::time::Duration;
 use super::raw_published::{AbsentTable, ClaimTable, PublishedFile, ResultTable, SourceTable};
 use super::source::{KeyPath, Reading};
 use crate::load::Pace;
-use crate::names;
-use crate::published::{
+use crate::suite::published::{
     Bounds, Claim, ClaimTest, Expected, Metric, Published, PublishedResult, Source,
 };
 use crate::suite::{Benchmark, Limits, Round, Step};
+use crate::text::names;
 
 pub(super) fn published(
     reading: &mut Reading<'_>,

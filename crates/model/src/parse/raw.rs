@@ -16,10 +16,10 @@ use super::runs::RunsValue;
 use super::tls::TlsTable;
 use super::transport::TransportTable;
 use super::warm_up::WarmUpTable;
-use crate::capacity::{Arrivals, Rates};
-use crate::check::Expect;
+use crate::request::check::Expect;
+use crate::suite::capacity::{Arrivals, Rates};
 use crate::suite::{StepOrder, WinnerRule};
-use crate::units::{DurationText, SizeText};
+use crate::text::units::{DurationText, SizeText};
 
 /// `suite.toml`: environment, backends, dependencies, profiles, benchmarks and rounds.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -135,7 +135,7 @@ pub(crate) enum BackendName {
     Replay,
 }
 
-impl From<BackendName> for crate::conditions::BackendName {
+impl From<BackendName> for crate::suite::conditions::BackendName {
     fn from(name: BackendName) -> Self {
         match name {
             BackendName::Elasticsearch => Self::Elasticsearch,

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::raw::{get, one};
-use crate::check::Expect;
+use crate::request::check::Expect;
 
 /// A file of `checks/`.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::units::DurationText;
+use crate::text::units::DurationText;
 
 /// A program or a container that contenders call. It is started before them, metered with the
 /// backend, and stopped after them.

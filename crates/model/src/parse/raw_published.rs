@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::raw::LimitsTable;
-use crate::published::{LimitKind, Metric};
+use crate::suite::published::{LimitKind, Metric};
 
 /// `published.toml`: what others measured and claim about the suite's workloads.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::pattern::Pattern;
-use crate::scenario::{AfterFailure, Connect, RowOrder};
+use crate::request::scenario::{AfterFailure, Connect, RowOrder};
+use crate::text::pattern::Pattern;
 
 /// Makes the requests of a benchmark a scenario: each connection is a user that goes through them
 /// in order, or has a user for each request in flight.

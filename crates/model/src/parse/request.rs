@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::source::{KeyPath, Reading};
-use crate::check::Expect;
-use crate::json_path::JsonPath;
+use crate::request::check::Expect;
+use crate::text::json_path::JsonPath;
 
 /// Longest body that a repeated text may make: the load generator holds it in memory once per
 /// request.

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use super::raw::RoundTable;
 use super::source::{KeyPath, Reading};
-use crate::delay::Delay;
-use crate::names;
+use crate::suite::delay::Delay;
 use crate::suite::{
     ALL_ROUNDS, Benchmark, BenchmarkKind, Contender, Profile, Round, Winner, WinnerRule,
 };
+use crate::text::names;
 
 /// The rounds. `contenders` are those of the suite, when all of them could be read.
 pub(super) fn rounds(

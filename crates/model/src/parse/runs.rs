@@ -7,9 +7,9 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
 
 use super::source::{KeyPath, Reading};
-use crate::bound;
-use crate::run_count::{DIFFERENCE_MIN, PILOT_RUNS, Runs, RunsUntil};
-use crate::units::DurationText;
+use crate::suite::run_count::{DIFFERENCE_MIN, PILOT_RUNS, Runs, RunsUntil};
+use crate::text::bound;
+use crate::text::units::DurationText;
 
 /// The value of [`RunsTable::until`] where the session ends as soon as every pair is decided.
 const SURE: &str = "sure";

@@ -7,9 +7,11 @@ use super::raw_scenario::{ExtractTable, FeedKind, FeedTable, ScenarioTable};
 use super::request;
 use super::source::{KeyPath, Reading};
 use crate::load::RequestSpec;
-use crate::names;
-use crate::scenario::{Extract, Feed, Pause, Piece, RowOrder, Scenario, is_variable, pieces};
-use crate::units::DurationText;
+use crate::request::scenario::{
+    Extract, Feed, Pause, Piece, RowOrder, Scenario, is_variable, pieces,
+};
+use crate::text::names;
+use crate::text::units::DurationText;
 
 /// How to write a variable's name, for hints.
 const VARIABLE_HINT: &str = "a letter, then letters, digits, `-` and `_`";

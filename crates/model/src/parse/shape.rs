@@ -10,9 +10,9 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value};
 
 use super::source::{Entry, KeyPath, Kind, Node, Reading, quote};
-use crate::names;
-use crate::pattern::Pattern;
-use crate::units;
+use crate::text::names;
+use crate::text::pattern::Pattern;
+use crate::text::units;
 
 /// The schema of a type as JSON.
 pub(crate) fn schema<T: JsonSchema>() -> Value {

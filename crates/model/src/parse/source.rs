@@ -10,7 +10,7 @@ use serde_json::Value;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::diagnostic::{Diagnostic, SourceFile};
+use crate::text::diagnostic::{Diagnostic, SourceFile};
 
 /// A value with its place.
 #[derive(Debug, Clone)]

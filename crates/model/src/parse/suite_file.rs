@@ -24,10 +24,10 @@ use super::tls;
 use super::transport;
 use super::turns;
 use super::warm_up;
-use crate::conditions::BackendName;
 use crate::load::{Pace, RequestSpec};
-use crate::names;
+use crate::suite::conditions::BackendName;
 use crate::suite::{Benchmark, BenchmarkKind, Contender, Limits, Profile, Step, StepOrder, Suite};
+use crate::text::names;
 
 /// Length of a slice unless the profile says another.
 const SLICE_DEFAULT: Duration = Duration::from_secs(1);

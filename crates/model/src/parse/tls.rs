@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::source::{KeyPath, Reading};
-use crate::tls::{Pem, Tls};
+use crate::load::tls::{Pem, Tls};
 
 /// The name in certificates of contenders that are started here, unless another one is given.
 const NAME_DEFAULT: &str = "localhost";

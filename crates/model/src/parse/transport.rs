@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::source::{KeyPath, Reading};
+use crate::load::transport::Transport;
 use crate::load::{Protocol, TimeUnit, WebSocket};
 use crate::request::RequestSpec;
-use crate::transport::Transport;
 
 /// How the requests of a benchmark travel.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -1,7 +1,7 @@
 //! Volumes of containers.
 
 use super::source::{KeyPath, Reading};
-use crate::volume::Volume;
+use crate::suite::volume::Volume;
 
 /// The volumes at `place`.
 pub(super) fn volumes(reading: &mut Reading<'_>, place: &KeyPath, texts: &[String]) -> Vec<Volume> {

@@ -9,8 +9,8 @@ use serde::Deserialize;
 use super::source::{KeyPath, Reading};
 use crate::load::Pace;
 use crate::suite::Step;
-use crate::units::DurationText;
-use crate::warmth::{SLICES_MIN, TIME_MIN};
+use crate::suite::warmth::{SLICES_MIN, TIME_MIN};
+use crate::text::units::DurationText;
 
 /// At least this long unless the profile says another.
 const AT_LEAST_DEFAULT: Duration = Duration::from_secs(10);

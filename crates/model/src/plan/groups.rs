@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use bakeoff_base::natural;
 
+use super::baseline::head_name;
 use super::{Plan, PlannedRun, steps};
-use crate::baseline::head_name;
 
 /// How the contenders of a benchmark are divided.
 struct Division {

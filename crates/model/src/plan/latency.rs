@@ -6,8 +6,8 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::duration_ns;
-use crate::step::{self, Step};
+use crate::load::step::{self, Step};
+use crate::text::duration_ns;
 
 /// The open load of each contender of a set after its steps. The contenders are loaded one at a
 /// time, slice by slice, in cycles with one slice of each in an order that is drawn from the seed.
@@ -89,7 +89,7 @@ mod tests {
 
     use super::LatencyLoad;
     use crate::load::Pace;
-    use crate::step::Step;
+    use crate::load::step::Step;
 
     fn step(connections: u32, duration_ms: u64, warm_up: bool) -> Step {
         Step {

@@ -6,7 +6,7 @@ use bakeoff_base::random::Random;
 
 use super::{PlannedRun, RunKind};
 use crate::load::{Pace, Protocol, RequestSpec};
-use crate::scenario::Connect;
+use crate::request::scenario::Connect;
 use crate::suite::{Benchmark, BenchmarkKind, Profile, Step, StepOrder};
 
 /// Time for starting, waiting and stopping, in addition to the load.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Plan, PlannedRun};
-use crate::run_count::PILOT_RUNS;
+use crate::suite::run_count::PILOT_RUNS;
 
 impl Plan {
     /// The runs that are made in any case: all, or those of a pilot and the cold starts. Sets with

@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::FairnessVerdict;
-use crate::core_sharing::CoreSharing;
 use crate::load::ErrorClass;
+use crate::measure::core_sharing::CoreSharing;
 
 /// A finding, with the numbers by which it was judged. Shares are 0 to 1.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use bakeoff_model::names::{matches, select};
 use bakeoff_model::parse::{duration, size_bytes};
+use bakeoff_model::text::names::{matches, select};
 use proptest::prelude::{ProptestConfig, prop_assert, proptest};
 
 #[test]

@@ -1,7 +1,7 @@
 //! Every mistake of every file at once, each with its place.
 
-use bakeoff_model::diagnostic::SourceFile;
 use bakeoff_model::parse::{self, SuiteSources};
+use bakeoff_model::text::diagnostic::SourceFile;
 use insta::assert_snapshot;
 
 const SUITE: &str = r#"

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use bakeoff_model::names;
 use bakeoff_model::suite::{Contender, Suite};
+use bakeoff_model::text::names;
 use regex::Regex;
 
 use crate::repository::{entries, suites};

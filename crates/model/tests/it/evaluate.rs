@@ -1,7 +1,7 @@
 //! Expectations against responses: what holds, and the exact message when it does not.
 
-use bakeoff_model::check::{Expect, ReceivedResponse};
-use bakeoff_model::json_path::JsonPath;
+use bakeoff_model::request::check::{Expect, ReceivedResponse};
+use bakeoff_model::text::json_path::JsonPath;
 use serde_json::{Value, json};
 
 /// Evaluates an expectation written as in a suite file; `None` when it holds.

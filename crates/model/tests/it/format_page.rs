@@ -1,8 +1,8 @@
 //! The examples of `docs/FORMAT.md` are files as they really are.
 
-use bakeoff_model::diagnostic::SourceFile;
 use bakeoff_model::parse::{self, SuiteSources};
 use bakeoff_model::suite::Suite;
+use bakeoff_model::text::diagnostic::SourceFile;
 
 const PAGE: &str = include_str!("../../../../docs/FORMAT.md");
 

@@ -1,6 +1,6 @@
 //! Histograms keep what was counted, through text and merging.
 
-use bakeoff_model::histogram::{HIGHEST_NS, Histogram};
+use bakeoff_model::load::histogram::{HIGHEST_NS, Histogram};
 use proptest::prelude::{ProptestConfig, any, prop_assert, prop_assert_eq, proptest};
 
 fn of(times: &[u64]) -> Histogram {

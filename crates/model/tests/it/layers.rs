@@ -1,6 +1,6 @@
 //! Layers of whole profiles, at least one of each language. The files say how they were recorded.
 
-use bakeoff_model::layers::LayerRules;
+use bakeoff_model::measure::layers::LayerRules;
 
 /// Compares the layers of a profile, each with its share of the samples rounded to a percent.
 #[track_caller]

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use bakeoff_model::conditions::BackendName;
-use bakeoff_model::delay::Delay;
-use bakeoff_model::diagnostic::SourceFile;
 use bakeoff_model::load::Pace;
 use bakeoff_model::parse::{self, SuiteSources};
 use bakeoff_model::suite::Suite;
+use bakeoff_model::suite::conditions::BackendName;
+use bakeoff_model::suite::delay::Delay;
+use bakeoff_model::text::diagnostic::SourceFile;
 use proptest::prelude::{ProptestConfig, prop_assert, proptest};
 use serde_json::json;
 

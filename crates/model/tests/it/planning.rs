@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use bakeoff_model::conditions::{BackendName, RuntimeKind};
 use bakeoff_model::load::{Pace, Protocol, WebSocket};
 use bakeoff_model::plan::twins::all_have_twins;
 use bakeoff_model::plan::{self, ChosenCase, Plan, PlanOptions, PlannedRun, RunKind};
-use bakeoff_model::run_count::RunsUntil;
-use bakeoff_model::scenario::Pause;
-use bakeoff_model::scenario::Scenario;
+use bakeoff_model::request::scenario::Pause;
+use bakeoff_model::request::scenario::Scenario;
+use bakeoff_model::suite::conditions::{BackendName, RuntimeKind};
+use bakeoff_model::suite::run_count::RunsUntil;
 use bakeoff_model::suite::{Contender, StepOrder, Suite};
 use insta::assert_snapshot;
 

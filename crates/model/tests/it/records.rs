@@ -1,11 +1,11 @@
 //! Files of runs: they are read as they were written; torn and newer files are distinguished.
 
-use bakeoff_model::capacity::{SearchEnd, TrialOutcome};
-use bakeoff_model::check::CheckOutcome;
-use bakeoff_model::core_sharing::CoreSharing;
 use bakeoff_model::load::{ErrorClass, TurnCount};
+use bakeoff_model::measure::core_sharing::CoreSharing;
 use bakeoff_model::plan::RunKind;
 use bakeoff_model::record::{self, Moment, Others, Outcome, Record, Unloaded};
+use bakeoff_model::request::check::CheckOutcome;
+use bakeoff_model::suite::capacity::{SearchEnd, TrialOutcome};
 use bakeoff_model::validity::FairnessVerdict;
 
 /// A run with checks, a slice and everything that is read of it.

@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use bakeoff_model::conditions::RuntimeKind;
-use bakeoff_model::diagnostic::SourceFile;
 use bakeoff_model::parse::{self, SuiteSources};
 use bakeoff_model::plan::{PlanOptions, PlannedRun, plan};
-use bakeoff_model::published::ClaimTest;
+use bakeoff_model::suite::conditions::RuntimeKind;
+use bakeoff_model::suite::published::ClaimTest;
 use bakeoff_model::suite::{Round, Step, Suite};
+use bakeoff_model::text::diagnostic::SourceFile;
 
 fn read(path: &Path) -> SourceFile {
     SourceFile {

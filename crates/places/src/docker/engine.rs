@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bakeoff_base::problem::Problem;
-use bakeoff_model::conditions::Enforcement;
+use bakeoff_model::suite::conditions::Enforcement;
 use bollard::Docker;
 use bollard::errors::Error;
 use url::Url;

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use bakeoff_build::log::{Log, file_begin, last_lines};
 use bakeoff_model::load::CpuCounter;
+use bakeoff_model::measure::resource::ResourceSample;
 use bakeoff_model::record::Startup;
-use bakeoff_model::resource::ResourceSample;
 use bollard::query_parameters::KillContainerOptions;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;

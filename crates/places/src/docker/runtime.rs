@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use bakeoff_base::problem::Problem;
-use bakeoff_model::conditions::{Enforcement, TrafficPath};
+use bakeoff_model::suite::conditions::{Enforcement, TrafficPath};
 use bollard::models::NetworkCreateRequest;
 use bollard::query_parameters::InspectNetworkOptions;
 use procfs::net::RouteEntry;

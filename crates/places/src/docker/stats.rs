@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 
 use bakeoff_model::load::CpuTime;
-use bakeoff_model::resource::{Memory, Network, ResourceSample, Throttling};
+use bakeoff_model::measure::resource::{Memory, Network, ResourceSample, Throttling};
 use bollard::models::{
     ContainerCpuStats, ContainerMemoryStats, ContainerNetworkStats, ContainerStatsResponse,
 };

@@ -1,6 +1,6 @@
 //! Slices of several load generators added up as if one had counted them. Pure.
 
-use bakeoff_model::histogram::Histogram;
+use bakeoff_model::load::histogram::Histogram;
 use bakeoff_model::load::{LoadInterval, MinMax, RequestInterval, UserCount};
 
 /// Adds what another load generator counted in the same slice of the same step. Times of the slice

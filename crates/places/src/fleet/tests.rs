@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bakeoff_base::random::Random;
-use bakeoff_model::histogram::Histogram;
+use bakeoff_model::load::histogram::Histogram;
 use bakeoff_model::load::{
     ClockOffset, Connections, CpuTime, ErrorClass, ErrorCount, LoadEvent, LoadInterval, LoadSpec,
     MinMax, Pace, StepCommand, StepSpec, UserCount,

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use bakeoff_model::resource::ResourceSample;
+use bakeoff_model::measure::resource::ResourceSample;
 use bakeoff_model::suite::ReplaySettings;
 
 use crate::docker::image::{PROGRAM, RECORDINGS};

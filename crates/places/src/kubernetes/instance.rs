@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use bakeoff_build::log::{Log, last_lines};
-use bakeoff_model::nodes::PodStart;
+use bakeoff_model::measure::resource::ResourceSample;
 use bakeoff_model::record::Startup;
-use bakeoff_model::resource::ResourceSample;
+use bakeoff_model::record::nodes::PodStart;
 use futures_util::AsyncReadExt as _;
 use k8s_openapi::api::core::v1::{Event, Pod};
 use kube::Api;

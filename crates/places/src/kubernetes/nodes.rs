@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use bakeoff_model::nodes::Nodes as Placed;
+use bakeoff_model::record::nodes::Nodes as Placed;
 use k8s_openapi::api::core::v1::Node as ApiNode;
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 

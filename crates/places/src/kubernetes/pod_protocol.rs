@@ -2,8 +2,8 @@
 
 use std::net::SocketAddr;
 
+use bakeoff_model::measure::resource::{HostTime, ResourceSample};
 use bakeoff_model::record::Host;
-use bakeoff_model::resource::{HostTime, ResourceSample};
 use serde::{Deserialize, Serialize};
 
 use crate::Spoken;

@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 
-use bakeoff_model::resource::ResourceSample;
+use bakeoff_model::measure::resource::ResourceSample;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
@@ -115,7 +115,7 @@ mod tests {
     use std::sync::Arc;
     use std::thread;
 
-    use bakeoff_model::tls::{Pem, Tls};
+    use bakeoff_model::load::tls::{Pem, Tls};
     use rcgen::{CertificateParams, KeyPair};
     use rustls::crypto::ring::default_provider;
     use rustls::pki_types::PrivateKeyDer;

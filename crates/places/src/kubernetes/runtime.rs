@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use bakeoff_base::problem::Problem;
 use bakeoff_build::log::Log;
-use bakeoff_model::check::ReceivedResponse;
-use bakeoff_model::conditions::{Enforcement, TrafficPath};
-use bakeoff_model::nodes::Nodes as Placed;
 use bakeoff_model::record::Host;
+use bakeoff_model::record::nodes::Nodes as Placed;
+use bakeoff_model::request::check::ReceivedResponse;
 use bakeoff_model::suite::ReplaySettings;
+use bakeoff_model::suite::conditions::{Enforcement, TrafficPath};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use k8s_openapi::api::core::v1::Pod;

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use bakeoff_base::problem::Problem;
 use bakeoff_build::log::{file_begin, last_lines};
 use bakeoff_model::load::CpuCounter;
+use bakeoff_model::measure::resource::ResourceSample;
 use bakeoff_model::record::Startup;
-use bakeoff_model::resource::ResourceSample;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::Wire;

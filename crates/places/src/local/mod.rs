@@ -19,8 +19,8 @@ use std::sync::Arc;
 use std::{fs, io};
 
 use bakeoff_base::problem::Problem;
-use bakeoff_model::conditions::{Enforcement, TrafficPath};
 use bakeoff_model::suite::Limits;
+use bakeoff_model::suite::conditions::{Enforcement, TrafficPath};
 
 use crate::api::{BoxFuture, Instance, Runtime, StartError, StartSpec, SweepError};
 use crate::cgroup::{Group, Hierarchy, Version};

@@ -1,7 +1,7 @@
 //! Parses metrics from the text of the kernel's files. Pure.
 
 use bakeoff_model::load::CpuTime;
-use bakeoff_model::resource::Network;
+use bakeoff_model::measure::resource::Network;
 
 /// CPU time as a cgroup gives it: an exact total, and a split into user and system that version 1
 /// only samples at its ticks.

@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use bakeoff_model::resource::{Memory, Pressure, Throttling};
+use bakeoff_model::measure::resource::{Memory, Pressure, Throttling};
 
 use crate::cgroup::Version;
 use crate::meter::figures::{RawCpu, keyed, pressure_us};
@@ -229,7 +229,7 @@ impl V2 {
 mod tests {
     use std::fs;
 
-    use bakeoff_model::resource::{Memory, Pressure, Throttling};
+    use bakeoff_model::measure::resource::{Memory, Pressure, Throttling};
 
     use super::GroupFiles;
     use crate::cgroup::Version;

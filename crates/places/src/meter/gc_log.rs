@@ -2,7 +2,7 @@
 //! its predecessor (`-Xloggc`). Only pauses count; concurrent work of a collector delays nothing
 //! except by its CPU time, which is metered with the rest.
 
-use bakeoff_model::resource::{GcLog, GcPause};
+use bakeoff_model::measure::resource::{GcLog, GcPause};
 
 /// Pauses that are kept one by one; a run that has more has other troubles.
 const PAUSES_MAX: usize = 10_000;
@@ -112,7 +112,7 @@ fn bytes(text: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use bakeoff_model::resource::GcPause;
+    use bakeoff_model::measure::resource::GcPause;
 
     use super::{PAUSES_MAX, parse};
 

@@ -10,7 +10,7 @@ use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 
-use bakeoff_model::resource::Jvm;
+use bakeoff_model::measure::resource::Jvm;
 
 /// First four bytes of the file, in this order on every machine.
 const MAGIC: [u8; 4] = [0xca, 0xfe, 0xc0, 0xc0];

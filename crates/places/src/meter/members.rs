@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use bakeoff_model::load::CpuTime;
-use bakeoff_model::resource::Memory;
+use bakeoff_model::measure::resource::Memory;
 
 /// Unit of CPU times in /proc: the kernel reports them at 100 Hz whatever its own tick is.
 pub(crate) const TICK_NS: u64 = 10_000_000;

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use bakeoff_model::load::{CpuCounter, CpuTime};
-use bakeoff_model::resource::{Network, ResourceSample, TcpCounters};
+use bakeoff_model::measure::resource::{Network, ResourceSample, TcpCounters};
 
 use crate::cgroup::{Group, Version, dir_of, membership, mounts};
 use crate::meter::files::GroupFiles;

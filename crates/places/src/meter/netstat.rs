@@ -1,6 +1,6 @@
 //! Counters of the kernel's TCP in a network namespace, from `/proc/PID/net`.
 
-use bakeoff_model::resource::TcpCounters;
+use bakeoff_model::measure::resource::TcpCounters;
 
 /// Reads the counters of the namespace of a process, by its number or `self`; `None` where they
 /// cannot be read.
@@ -30,7 +30,7 @@ fn value(text: &str, group: &str, name: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use bakeoff_model::resource::TcpCounters;
+    use bakeoff_model::measure::resource::TcpCounters;
 
     use super::{counters, read};
 

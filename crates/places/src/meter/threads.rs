@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 
-use bakeoff_model::resource::{ContextSwitches, ThreadGroup};
+use bakeoff_model::measure::resource::{ContextSwitches, ThreadGroup};
 use rustix::fs::{Mode, OFlags};
 
 use crate::meter::members::status_number;

@@ -10,8 +10,8 @@ use async_trait::async_trait;
 use bakeoff_base::hint::{hinted, with_hints};
 use bakeoff_base::problem::Problem;
 use bakeoff_build::Built;
-use bakeoff_model::check::{Check, ReceivedResponse};
-use bakeoff_model::nodes::Nodes as Placed;
+use bakeoff_model::record::nodes::Nodes as Placed;
+use bakeoff_model::request::check::{Check, ReceivedResponse};
 use bakeoff_model::suite::Contender;
 
 use crate::BoxFuture;

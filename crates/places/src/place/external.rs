@@ -8,10 +8,10 @@ use anyhow::Context as _;
 use async_trait::async_trait;
 use bakeoff_base::hint::hinted;
 use bakeoff_build::Built;
-use bakeoff_model::dependency::Dependency;
-use bakeoff_model::nodes::Nodes;
-use bakeoff_model::service_url::ServiceUrl;
+use bakeoff_model::record::nodes::Nodes;
 use bakeoff_model::suite::Contender;
+use bakeoff_model::suite::dependency::Dependency;
+use bakeoff_model::text::service_url::ServiceUrl;
 use tokio::net::lookup_host;
 
 use crate::contender::Ready;

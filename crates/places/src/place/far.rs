@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use bakeoff_base::hint::with_hints;
-use bakeoff_model::nodes::Nodes;
+use bakeoff_model::record::nodes::Nodes;
 
 use crate::ssh::{SshAddress, SshHost};
 

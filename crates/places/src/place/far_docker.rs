@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::Context as _;
-use bakeoff_model::nodes::Nodes;
+use bakeoff_model::record::nodes::Nodes;
 
 use crate::docker::FarHost;
 use crate::host;

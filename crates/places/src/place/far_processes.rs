@@ -8,8 +8,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use bakeoff_base::hint::{hinted, with_hints};
 use bakeoff_build::Built;
-use bakeoff_model::nodes::Nodes;
 use bakeoff_model::record::Host;
+use bakeoff_model::record::nodes::Nodes;
 use bakeoff_model::suite::Contender;
 
 use crate::contender::{Ready, has_command, resolve, size_bytes};

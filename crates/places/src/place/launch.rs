@@ -5,9 +5,9 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 
 use bakeoff_base::hint::{hinted, with_hints};
-use bakeoff_model::dependency::Dependency;
 use bakeoff_model::suite::Limits;
-use bakeoff_model::volume::Volume;
+use bakeoff_model::suite::dependency::Dependency;
+use bakeoff_model::suite::volume::Volume;
 
 use crate::docker::DockerRuntime;
 use crate::images::pulled;

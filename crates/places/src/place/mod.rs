@@ -25,11 +25,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bakeoff_base::hint::{hinted, with_hints};
-use bakeoff_model::conditions::RuntimeKind;
-use bakeoff_model::nodes::Nodes;
 use bakeoff_model::record::Host;
-use bakeoff_model::service_url::ServiceUrl;
+use bakeoff_model::record::nodes::Nodes;
+use bakeoff_model::suite::conditions::RuntimeKind;
 use bakeoff_model::suite::{Contender, Suite};
+use bakeoff_model::text::service_url::ServiceUrl;
 
 use crate::client::HttpClient;
 use crate::contracts::{Client, Installer, LoadGenerator};

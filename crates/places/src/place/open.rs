@@ -1,7 +1,7 @@
 //! Places, opened: the one that a runtime and the hosts of a user name.
 
-use bakeoff_model::conditions::{BackendName, RuntimeKind};
 use bakeoff_model::plan::Plan;
+use bakeoff_model::suite::conditions::{BackendName, RuntimeKind};
 
 use crate::far_hosts::FarHosts;
 use crate::images::engine_is_elsewhere;

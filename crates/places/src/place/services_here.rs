@@ -9,9 +9,9 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use async_trait::async_trait;
 use bakeoff_base::hint::hinted;
-use bakeoff_model::conditions::BackendName;
-use bakeoff_model::dependency::Dependency;
 use bakeoff_model::suite::Limits;
+use bakeoff_model::suite::conditions::BackendName;
+use bakeoff_model::suite::dependency::Dependency;
 
 use crate::docker::DockerRuntime;
 use crate::local::ProcessRuntime;

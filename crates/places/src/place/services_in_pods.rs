@@ -8,7 +8,7 @@ use std::sync::Arc;
 use anyhow::bail;
 use async_trait::async_trait;
 use bakeoff_base::hint::{hinted, with_hints};
-use bakeoff_model::dependency::Dependency;
+use bakeoff_model::suite::dependency::Dependency;
 
 use crate::StartSpec;
 use crate::docker::{ImageSpec, artifact_in_image, base_hint, base_reference, java_in_image};

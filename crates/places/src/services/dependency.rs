@@ -10,8 +10,8 @@ use bakeoff_base::hint::with_hints;
 use bakeoff_base::problem::Problem;
 use bakeoff_build::LoggedCommand;
 use bakeoff_build::log::last_lines;
-use bakeoff_model::dependency::Dependency;
-use bakeoff_model::resource::ResourceSample;
+use bakeoff_model::measure::resource::ResourceSample;
+use bakeoff_model::suite::dependency::Dependency;
 
 use crate::services::ended;
 use crate::services::service::{Service, Setting};

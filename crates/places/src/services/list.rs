@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 
 use anyhow::Context as _;
 use bakeoff_base::problem::Problem;
-use bakeoff_model::resource::{Memory, ResourceSample};
+use bakeoff_model::measure::resource::{Memory, ResourceSample};
 
 use crate::services::Databases;
 use crate::services::service::{Service, ServiceHost, Setting, WantedService};

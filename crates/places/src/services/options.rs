@@ -5,8 +5,8 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use bakeoff_model::database_url::DatabaseUrl;
 use bakeoff_model::suite::{Limits, ReplaySettings};
+use bakeoff_model::text::database_url::DatabaseUrl;
 
 /// The backend to start, and where.
 #[derive(Debug, Clone, PartialEq)]

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use bakeoff_base::problem::Problem;
 use bakeoff_build::MissingToolchain;
-use bakeoff_model::database_url::DatabaseUrl;
+use bakeoff_model::text::database_url::DatabaseUrl;
 
 use crate::local::ProcessRuntime;
 use crate::services::databases::{Databases, ROLE, Socket};

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use bakeoff_base::problem::Problem;
 use bakeoff_build::log::last_lines;
-use bakeoff_model::resource::ResourceSample;
+use bakeoff_model::measure::resource::ResourceSample;
 
 use crate::Wire;
 use crate::api::{

@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
 use bakeoff_base::problem::Problem;
-use bakeoff_model::database_url::DatabaseUrl;
+use bakeoff_model::text::database_url::DatabaseUrl;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::Child;
 

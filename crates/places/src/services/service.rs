@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
 use bakeoff_base::problem::Problem;
-use bakeoff_model::conditions::BackendName;
-use bakeoff_model::database_url::DatabaseUrl;
-use bakeoff_model::dependency::Dependency;
-use bakeoff_model::resource::ResourceSample;
+use bakeoff_model::measure::resource::ResourceSample;
 use bakeoff_model::suite::ReplaySettings;
+use bakeoff_model::suite::conditions::BackendName;
+use bakeoff_model::suite::dependency::Dependency;
+use bakeoff_model::text::database_url::DatabaseUrl;
 
 use crate::services::Databases;
 use crate::{BoxFuture, StopReport};

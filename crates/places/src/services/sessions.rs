@@ -4,7 +4,7 @@
 
 use std::fs;
 
-use bakeoff_model::resource::DatabaseSessions;
+use bakeoff_model::measure::resource::DatabaseSessions;
 
 use crate::services::databases::ROLE;
 
@@ -35,7 +35,7 @@ fn count(titles: impl Iterator<Item = String>) -> DatabaseSessions {
 
 #[cfg(test)]
 mod tests {
-    use bakeoff_model::resource::DatabaseSessions;
+    use bakeoff_model::measure::resource::DatabaseSessions;
 
     use super::count;
 

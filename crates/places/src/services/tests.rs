@@ -10,9 +10,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use bakeoff_model::check::ReceivedResponse;
-use bakeoff_model::delay::Delay;
+use bakeoff_model::request::check::ReceivedResponse;
 use bakeoff_model::suite::ReplaySettings;
+use bakeoff_model::suite::delay::Delay;
 use bakeoff_replay::{Recorded, Recording, RecordingProxy, Replay, ReplayOptions, RequestKey};
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};

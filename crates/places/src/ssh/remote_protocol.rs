@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use bakeoff_base::problem::Problem;
-use bakeoff_model::conditions::Enforcement;
+use bakeoff_model::load::tls::Tls;
+use bakeoff_model::measure::resource::{HostTime, ResourceSample};
 use bakeoff_model::record::{Host, Startup};
 use bakeoff_model::request::Body;
-use bakeoff_model::resource::{HostTime, ResourceSample};
 use bakeoff_model::suite::Limits;
-use bakeoff_model::tls::Tls;
+use bakeoff_model::suite::conditions::Enforcement;
 use serde::{Deserialize, Serialize};
 
 use crate::api::{ExitInfo, ReadyError, StartError, StopReport};

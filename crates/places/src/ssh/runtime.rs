@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bakeoff_base::problem::Problem;
 use bakeoff_build::log::Log;
-use bakeoff_model::conditions::{Enforcement, TrafficPath};
+use bakeoff_model::suite::conditions::{Enforcement, TrafficPath};
 
 use crate::api::{BoxFuture, Instance, Runtime, StartError, StartSpec, SweepError};
 use crate::round_trip::Distance;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use bakeoff_build::cache_dir;
-use bakeoff_model::check::ReceivedResponse;
+use bakeoff_model::request::check::ReceivedResponse;
 use bakeoff_model::suite::{Limits, ReplaySettings};
 use bakeoff_places::http::ask;
 use bakeoff_places::services::{

@@ -11,9 +11,9 @@ use std::time::Duration;
 
 use bakeoff_base::problem::Problem;
 use bakeoff_build::cache_dir;
-use bakeoff_model::conditions::{Enforcement, TrafficPath};
-use bakeoff_model::resource::ResourceSample;
+use bakeoff_model::measure::resource::ResourceSample;
 use bakeoff_model::suite::Limits;
+use bakeoff_model::suite::conditions::{Enforcement, TrafficPath};
 use bakeoff_places::docker::{DockerRuntime, Engine, ImageError, ImageSpec, java_in_image};
 use bakeoff_places::{ContainerOptions, Instance, ReadyError, Runtime, StartError, StartSpec};
 

@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::thread;
 use std::time::Duration;
 
-use bakeoff_model::service_url::ServiceUrl;
+use bakeoff_model::text::service_url::ServiceUrl;
 use bakeoff_places::Runtime;
 use bakeoff_places::external::External;
 use bakeoff_places::http::{AskError, ask};

@@ -1,7 +1,7 @@
 //! The JVM's counters: from files captured of real ones, from damaged ones, and from a live one.
 
 use bakeoff_build::java;
-use bakeoff_model::resource::Jvm;
+use bakeoff_model::measure::resource::Jvm;
 use bakeoff_places::meter::jvm::{counters, figures};
 use bakeoff_places::meter::{Meter, gc_log};
 

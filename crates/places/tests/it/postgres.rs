@@ -10,8 +10,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use bakeoff_base::problem::Problem;
-use bakeoff_model::database_url::DatabaseUrl;
 use bakeoff_model::suite::Limits;
+use bakeoff_model::text::database_url::DatabaseUrl;
 use bakeoff_places::services::{
     Backend, BackendKind, BackendOptions, Databases, Service as _, database_name, start,
 };

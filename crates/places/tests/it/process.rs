@@ -136,7 +136,8 @@ async fn the_cpu_quota_holds() {
     let before = instance.sample().await.resources;
     tokio::time::sleep(Duration::from_secs(3)).await;
     let after = instance.sample().await.resources;
-    let cpu = |sample: &bakeoff_model::resource::ResourceSample| sample.cpu.unwrap().total_ns();
+    let cpu =
+        |sample: &bakeoff_model::measure::resource::ResourceSample| sample.cpu.unwrap().total_ns();
     let used = Duration::from_nanos(cpu(&after) - cpu(&before));
     let passed = Duration::from_nanos(after.at_ns - before.at_ns);
     let cores = used.as_secs_f64() / passed.as_secs_f64();

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use bakeoff_model::conditions::TrafficPath;
+use bakeoff_model::suite::conditions::TrafficPath;
 use bakeoff_places::http::ask;
 use bakeoff_places::local::ProcessRuntime;
 use bakeoff_places::{Instance, Runtime};

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::chart::{Chart, Point, Series, Shape};
-use bakeoff_analysis::profile::Middle;
+use bakeoff_analysis::tables::profile::Middle;
 
 /// Points of these have no common place: each run is drawn.
 const APART: [&str; 2] = ["gc-pauses", "heap-after-gc"];

@@ -2,9 +2,9 @@
 
 use crate::chart::curves::axis;
 use crate::chart::{Chart, Point, Scale, Series, Shape};
-use bakeoff_analysis::benchmark::BenchmarkData;
-use bakeoff_analysis::capacity::{CapacityRow, CapacitySummary};
-use bakeoff_analysis::number::count;
+use bakeoff_analysis::benchmarks::capacity::{CapacityRow, CapacitySummary};
+use bakeoff_analysis::data::benchmark::BenchmarkData;
+use bakeoff_analysis::data::number::count;
 
 /// The capacity of each contender by each objective, with its interval.
 pub(crate) fn capacity(benchmark: &BenchmarkData<'_>, summary: &CapacitySummary) -> Chart {

@@ -1,14 +1,14 @@
 //! Charts whose horizontal axis is not the steps.
 
-use bakeoff_model::histogram::Histogram;
+use bakeoff_model::load::histogram::Histogram;
 
 use crate::chart::steps::{is_ladder, over_runs};
 use crate::chart::{Axis, Chart, Point, Scale, Series, Shape};
-use bakeoff_analysis::benchmark::{BenchmarkData, CaseData, StepData};
-use bakeoff_analysis::number::{as_f64, count, milliseconds, seconds};
-use bakeoff_analysis::row::Row;
-use bakeoff_analysis::steady;
-use bakeoff_analysis::summary::BenchmarkSummary;
+use bakeoff_analysis::data::benchmark::{BenchmarkData, CaseData, StepData};
+use bakeoff_analysis::data::number::{as_f64, count, milliseconds, seconds};
+use bakeoff_analysis::data::row::Row;
+use bakeoff_analysis::tables::steady;
+use bakeoff_analysis::tables::summary::BenchmarkSummary;
 
 /// Fewer slices than this make no curve.
 const SLICES_MIN: usize = 3;

@@ -3,9 +3,9 @@
 use crate::chart::curves::axis;
 use crate::chart::steps::over_runs;
 use crate::chart::{Chart, Point, Scale, Shape};
-use bakeoff_analysis::benchmark::BenchmarkData;
-use bakeoff_analysis::number::{as_f64, mib, milliseconds, seconds};
-use bakeoff_analysis::{cpu_parts, database, gc};
+use bakeoff_analysis::data::benchmark::BenchmarkData;
+use bakeoff_analysis::data::number::{as_f64, mib, milliseconds, seconds};
+use bakeoff_analysis::explain::{cpu_parts, database, gc};
 
 const SINCE: &str = "s since the load started";
 

@@ -13,7 +13,7 @@ mod steps;
 pub(crate) mod svg;
 mod turns;
 
-use bakeoff_analysis::benchmark::BenchmarkData;
+use bakeoff_analysis::data::benchmark::BenchmarkData;
 use bakeoff_analysis::{CapacityAnalysis, LoadAnalysis, StartupAnalysis};
 use published::PublishedSeries;
 

@@ -2,10 +2,10 @@
 
 use crate::chart::curves::axis;
 use crate::chart::{Chart, Point, Scale, Series, Shape};
-use bakeoff_analysis::metric::Quantity;
-use bakeoff_analysis::number::{count, significant};
-use bakeoff_analysis::overhead::{BaselineShare, Overhead};
-use bakeoff_analysis::stated_step::StatedStep;
+use bakeoff_analysis::benchmarks::overhead::{BaselineShare, Overhead};
+use bakeoff_analysis::data::metric::Quantity;
+use bakeoff_analysis::data::number::{count, significant};
+use bakeoff_analysis::data::stated_step::StatedStep;
 
 const NOTE: &str = "The ratio of each contender to its baseline with the 95 % interval; a mark for \
     each benchmark, the line is at 100 %. Hollow: one of the two is not a fair number.";

@@ -1,12 +1,12 @@
 //! Published results as series next to ours: dashed, named as published, in no table of ours.
 
 use bakeoff_model::plan::RunKind;
-use bakeoff_model::published::{Published, PublishedResult};
+use bakeoff_model::suite::published::{Published, PublishedResult};
 
 use super::{Chart, Point, Scale, Series};
-use bakeoff_analysis::benchmark::BenchmarkData;
-use bakeoff_analysis::labels::step_labels;
-use bakeoff_analysis::number::count;
+use bakeoff_analysis::data::benchmark::BenchmarkData;
+use bakeoff_analysis::data::labels::step_labels;
+use bakeoff_analysis::data::number::count;
 
 /// A published result as the page's legend names it, and the case whose colour it takes.
 #[derive(Debug, Clone, PartialEq)]

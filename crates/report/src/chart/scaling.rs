@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use crate::chart::curves::axis;
 use crate::chart::{Chart, Point, Scale, Series, Shape};
-use bakeoff_analysis::benchmark::{BenchmarkData, RunData};
-use bakeoff_analysis::metric::Quantity;
-use bakeoff_analysis::scaling::{Line, Scaling};
-use bakeoff_analysis::stated_step::StatedStep;
+use bakeoff_analysis::benchmarks::scaling::{Line, Scaling};
+use bakeoff_analysis::data::benchmark::{BenchmarkData, RunData};
+use bakeoff_analysis::data::metric::Quantity;
+use bakeoff_analysis::data::stated_step::StatedStep;
 
 const NOTE: &str = "Each line goes through the runs of one repetition, a run for each value. \
     Hollow: not a fair number.";

@@ -3,8 +3,8 @@
 use crate::chart::curves::{axis, labels};
 use crate::chart::steps::over_runs;
 use crate::chart::{Chart, Point, Scale, Series, Shape};
-use bakeoff_analysis::benchmark::{BenchmarkData, RunData};
-use bakeoff_analysis::number::{count, seconds, significant};
+use bakeoff_analysis::data::benchmark::{BenchmarkData, RunData};
+use bakeoff_analysis::data::number::{count, seconds, significant};
 
 /// Start-up times, a dot for each run.
 pub(crate) fn startup(benchmark: &BenchmarkData<'_>) -> Chart {

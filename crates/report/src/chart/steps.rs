@@ -4,8 +4,8 @@
 use bakeoff_model::record::Moment;
 
 use crate::chart::{Axis, Chart, Point, Scale, Series, Shape};
-use bakeoff_analysis::benchmark::{BenchmarkData, RunData, StepData};
-use bakeoff_analysis::number::{count, mib};
+use bakeoff_analysis::data::benchmark::{BenchmarkData, RunData, StepData};
+use bakeoff_analysis::data::number::{count, mib};
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Percentile {

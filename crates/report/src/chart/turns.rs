@@ -4,10 +4,10 @@ use bakeoff_stats::{Better, Criteria, Estimate, compare};
 
 use crate::chart::curves::axis;
 use crate::chart::{Chart, Point, Scale, Series, Shape};
-use bakeoff_analysis::benchmark::BenchmarkData;
-use bakeoff_analysis::number::{count, ratio_text, significant};
-use bakeoff_analysis::row::Row;
-use bakeoff_analysis::summary::BenchmarkSummary;
+use bakeoff_analysis::data::benchmark::BenchmarkData;
+use bakeoff_analysis::data::number::{count, ratio_text, significant};
+use bakeoff_analysis::data::row::Row;
+use bakeoff_analysis::tables::summary::BenchmarkSummary;
 use bakeoff_analysis::turns::{self, PlayedSet, SetRatio, TurnSlice};
 
 /// More points than this of a contender are not seen one by one: slices that follow each other are

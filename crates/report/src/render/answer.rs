@@ -2,11 +2,11 @@
 //! rest.
 
 use bakeoff_analysis::Analysis;
-use bakeoff_analysis::control;
-use bakeoff_analysis::number::{counted, enumerated, range, ratio_text};
-use bakeoff_analysis::reasons::Reasons;
-use bakeoff_analysis::row::Row;
-use bakeoff_analysis::summary::{BenchmarkSummary, RankTable};
+use bakeoff_analysis::data::number::{counted, enumerated, range, ratio_text};
+use bakeoff_analysis::data::row::Row;
+use bakeoff_analysis::explain::reasons::Reasons;
+use bakeoff_analysis::tables::control;
+use bakeoff_analysis::tables::summary::{BenchmarkSummary, RankTable};
 use bakeoff_stats::Estimate;
 
 use super::sentence;

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use bakeoff_model::published::{Published, PublishedResult, Source};
+use bakeoff_model::suite::published::{Published, PublishedResult, Source};
 
 use super::chart_files::ChartFile;
 use crate::chart::published::is_like;
@@ -12,12 +12,12 @@ use crate::chart::{self, Axis, Chart, Point, Scale, Series, Shape, svg};
 use bakeoff_analysis::LoadAnalysis;
 use bakeoff_analysis::RoundResults;
 use bakeoff_analysis::StartupAnalysis;
+use bakeoff_analysis::benchmarks::{load, startup};
 use bakeoff_analysis::claims::{self, ClaimRow, ClaimSession, limits_text};
-use bakeoff_analysis::labels::step_labels;
-use bakeoff_analysis::metric::Metric;
-use bakeoff_analysis::number::{count, range, significant, significant_or_dash};
-use bakeoff_analysis::row::Row;
-use bakeoff_analysis::{load, startup};
+use bakeoff_analysis::data::labels::step_labels;
+use bakeoff_analysis::data::metric::Metric;
+use bakeoff_analysis::data::number::{count, range, significant, significant_or_dash};
+use bakeoff_analysis::data::row::Row;
 
 /// A page, and its drawings.
 #[derive(Debug, Clone, PartialEq, Eq)]

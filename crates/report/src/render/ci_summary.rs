@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::baseline::summary_for_pull_request;
 use super::markdown::table::escape;
 use bakeoff_analysis::Analysis;
-use bakeoff_analysis::conclusion::{self, TextSpan};
+use bakeoff_analysis::outcome::conclusion::{self, TextSpan};
 
 /// Returns the summary for a pull request where there is a baseline, else the conclusion of each
 /// benchmark.

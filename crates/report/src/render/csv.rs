@@ -6,15 +6,15 @@ pub(crate) mod overhead;
 pub(crate) mod requests;
 
 use bakeoff_model::load::ErrorClass;
+use bakeoff_model::measure::resource::{Memory, ResourceSample};
 use bakeoff_model::record::{Outcome, Startup};
-use bakeoff_model::resource::{Memory, ResourceSample};
 
 use bakeoff_analysis::Analysis;
-use bakeoff_analysis::benchmark::{BenchmarkData, CaseData, RunData, StepData};
-use bakeoff_analysis::cpu_parts;
-use bakeoff_analysis::number::{mib, seconds};
-use bakeoff_analysis::percentiles::Latency;
-use bakeoff_analysis::steady::{self, WarmUp};
+use bakeoff_analysis::data::benchmark::{BenchmarkData, CaseData, RunData, StepData};
+use bakeoff_analysis::data::number::{mib, seconds};
+use bakeoff_analysis::data::percentiles::Latency;
+use bakeoff_analysis::explain::cpu_parts;
+use bakeoff_analysis::tables::steady::{self, WarmUp};
 
 /// A run with what it belongs to.
 struct Line<'l, 'r> {

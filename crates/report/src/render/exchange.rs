@@ -3,17 +3,17 @@
 
 use std::fmt::Write as _;
 
-use bakeoff_model::histogram::Histogram;
+use bakeoff_model::load::histogram::Histogram;
 use bakeoff_stats::Tie;
 use serde_json::{Map, Value, json};
 
 use crate::render::baseline;
 use bakeoff_analysis::Analysis;
 use bakeoff_analysis::baseline::Conclusion;
-use bakeoff_analysis::benchmark::{RunData, StepData};
-use bakeoff_analysis::metric::Metric;
-use bakeoff_analysis::number::{as_f64, milliseconds, ratio_text, seconds, significant};
-use bakeoff_analysis::row::Row;
+use bakeoff_analysis::data::benchmark::{RunData, StepData};
+use bakeoff_analysis::data::metric::Metric;
+use bakeoff_analysis::data::number::{as_f64, milliseconds, ratio_text, seconds, significant};
+use bakeoff_analysis::data::row::Row;
 
 /// A file with its name.
 #[derive(Debug, Clone, PartialEq, Eq)]

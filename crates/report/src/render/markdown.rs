@@ -15,11 +15,11 @@ use super::section::of_load;
 use super::table::{ranks, sets, starts};
 use super::turns;
 use bakeoff_analysis::Analysis;
+use bakeoff_analysis::benchmarks::startup::StartupSummary;
 use bakeoff_analysis::claims::{JudgedClaims, limits_text, none_testable, untestable};
-use bakeoff_analysis::failures::{FailedRun, Unranked};
-use bakeoff_analysis::number::significant;
-use bakeoff_analysis::startup::StartupSummary;
-use bakeoff_analysis::summary::{BenchmarkSummary, RankTable};
+use bakeoff_analysis::data::number::significant;
+use bakeoff_analysis::tables::failures::{FailedRun, Unranked};
+use bakeoff_analysis::tables::summary::{BenchmarkSummary, RankTable};
 use bakeoff_analysis::turns::Sets;
 use table::escape;
 

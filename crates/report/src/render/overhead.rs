@@ -1,7 +1,7 @@
 //! Shares of baselines in words, for every document.
 
-use bakeoff_analysis::number::significant;
-use bakeoff_analysis::overhead::{Ratio, Without};
+use bakeoff_analysis::benchmarks::overhead::{Ratio, Without};
+use bakeoff_analysis::data::number::significant;
 
 /// The meaning of the shares, as a paragraph.
 pub(super) const NOTE: &str = "Each contender as a share of its baseline, which was \

@@ -4,13 +4,13 @@
 use bakeoff_stats::{Comparison, Threshold, Verdict};
 
 use bakeoff_analysis::Analysis;
-use bakeoff_analysis::conclusion::detectable;
-use bakeoff_analysis::control::VOID;
-use bakeoff_analysis::lower_bounds::LowerBound;
-use bakeoff_analysis::metric::Metric;
-use bakeoff_analysis::number::{counted, enumerated, ratio_text, significant};
-use bakeoff_analysis::row::Row;
-use bakeoff_analysis::summary::BenchmarkSummary;
+use bakeoff_analysis::data::metric::Metric;
+use bakeoff_analysis::data::number::{counted, enumerated, ratio_text, significant};
+use bakeoff_analysis::data::row::Row;
+use bakeoff_analysis::outcome::conclusion::detectable;
+use bakeoff_analysis::tables::control::VOID;
+use bakeoff_analysis::tables::lower_bounds::LowerBound;
+use bakeoff_analysis::tables::summary::BenchmarkSummary;
 
 /// The best of the first benchmark against the next one, in one sentence.
 #[must_use]

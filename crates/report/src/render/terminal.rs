@@ -11,12 +11,12 @@ use super::answer;
 use super::table::{ranks, starts};
 use super::turns;
 use bakeoff_analysis::Analysis;
-use bakeoff_analysis::failures::{FailedRun, Unranked};
-use bakeoff_analysis::number::{range, ratio_text, significant};
-use bakeoff_analysis::reasons::Reasons;
-use bakeoff_analysis::sessions::Compared;
-use bakeoff_analysis::startup::StartupSummary;
-use bakeoff_analysis::summary::{BenchmarkSummary, RankTable};
+use bakeoff_analysis::benchmarks::startup::StartupSummary;
+use bakeoff_analysis::data::number::{range, ratio_text, significant};
+use bakeoff_analysis::explain::reasons::Reasons;
+use bakeoff_analysis::outcome::sessions::Compared;
+use bakeoff_analysis::tables::failures::{FailedRun, Unranked};
+use bakeoff_analysis::tables::summary::{BenchmarkSummary, RankTable};
 use table::MARK;
 use wrap::{WIDTH_MIN, wrap};
 

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use bakeoff_analysis::groups::Common;
-use bakeoff_analysis::number::{counted, enumerated};
-use bakeoff_analysis::sittings::{self, SittingSets};
+use bakeoff_analysis::data::number::{counted, enumerated};
+use bakeoff_analysis::data::sittings::{self, SittingSets};
 use bakeoff_analysis::turns::Sets;
+use bakeoff_analysis::turns::groups::Common;
 
 /// How many sets there were, how many blocks count, and what that allows to say: sentences.
 pub(super) fn sentences(sets: &Sets) -> Vec<String> {

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use bakeoff_analysis::{Analysis, AnalysisInput};
-use bakeoff_model::failure::{Failure, Stage};
+use bakeoff_model::record::failure::{Failure, Stage};
 use bakeoff_model::record::{Outcome, Results};
-use bakeoff_model::run_count::{DecisionReason, FamilyDecision, RunsDecision, RunsUntil};
+use bakeoff_model::suite::run_count::{DecisionReason, FamilyDecision, RunsDecision, RunsUntil};
 use bakeoff_model::validity::{FairnessVerdict, Validity};
 use bakeoff_report::{figures, html, markdown, terminal_table};
 

@@ -1,10 +1,10 @@
 //! Head against base.
 
 use bakeoff_analysis::{Analysis, AnalysisInput, BaselineConclusion, Outcome};
-use bakeoff_model::baseline::{Baseline, ConditionMetric};
-use bakeoff_model::failure::{Failure, Stage};
+use bakeoff_model::plan::baseline::{Baseline, ConditionMetric};
+use bakeoff_model::record::failure::{Failure, Stage};
 use bakeoff_model::record::{Outcome as Ended, Results};
-use bakeoff_model::run_count::{DecisionReason, RunsDecision, RunsUntil};
+use bakeoff_model::suite::run_count::{DecisionReason, RunsDecision, RunsUntil};
 use bakeoff_model::validity::{self, Validity};
 use bakeoff_report::{
     bigger_is_better, html, junit, markdown, smaller_is_better, summary_for_pull_request,

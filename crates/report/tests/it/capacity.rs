@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use bakeoff_analysis::{Analysis, AnalysisInput, Confirmed};
-use bakeoff_model::capacity::{
+use bakeoff_model::plan::RunKind;
+use bakeoff_model::record::{Results, RunRecords};
+use bakeoff_model::suite::capacity::{
     Arrivals, Capacity, CapacityRange, CapacityRecord, Purpose, SearchEnd, TrialOutcome,
     TrialRecord, TrialVerdict,
 };
-use bakeoff_model::plan::RunKind;
-use bakeoff_model::record::{Results, RunRecords};
 use bakeoff_report::{capacity_csv, csv, html, markdown, terminal_table, trials_csv};
 
 use crate::synthetic::{self, Contender};

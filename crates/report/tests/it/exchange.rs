@@ -1,7 +1,7 @@
 //! Files of other tools.
 
 use bakeoff_analysis::{Analysis, AnalysisInput};
-use bakeoff_model::histogram::Histogram;
+use bakeoff_model::load::histogram::Histogram;
 use bakeoff_report::{Exchanged, exchanged, summary_of_job};
 use serde_json::Value;
 

@@ -2,7 +2,7 @@
 //! every group, on a host that is slower during one of them.
 
 use bakeoff_base::random::Random;
-use bakeoff_model::failure::{Failure, Stage};
+use bakeoff_model::record::failure::{Failure, Stage};
 use bakeoff_model::record::{Outcome, Results};
 use bakeoff_report::{html, markdown, terminal_table};
 use bakeoff_stats::{Comparison, Method, Verdict};

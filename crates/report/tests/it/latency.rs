@@ -1,7 +1,7 @@
 //! Records of contenders that took turns and were then loaded at one rate.
 
 use bakeoff_analysis::{Analysis, AnalysisInput, Conclusion};
-use bakeoff_model::histogram::Histogram;
+use bakeoff_model::load::histogram::Histogram;
 use bakeoff_model::record::{IntervalRecord, Results, RunRecords};
 use bakeoff_report::{csv, html, markdown, terminal_table};
 use bakeoff_stats::Verdict;

@@ -1,8 +1,8 @@
 //! The table of the metrics that contenders count themselves.
 
 use bakeoff_analysis::{Analysis, AnalysisInput};
-use bakeoff_model::metrics::{MetricSeries, MetricValues, MetricsRecord};
 use bakeoff_model::record::{Results, RunRecords};
+use bakeoff_model::suite::metrics::{MetricSeries, MetricValues, MetricsRecord};
 use bakeoff_report::{html, markdown};
 
 use crate::synthetic::{contender, run};

@@ -5,10 +5,10 @@ use std::fs;
 use std::path::Path;
 
 use bakeoff_analysis::{Analysis, AnalysisInput};
-use bakeoff_model::check::CheckOutcome;
-use bakeoff_model::failure::{Failure, Stage};
-use bakeoff_model::flame_graph::{FlameDifference, FlameGraph, FlameOutcome};
+use bakeoff_model::measure::flame_graph::{FlameDifference, FlameGraph, FlameOutcome};
+use bakeoff_model::record::failure::{Failure, Stage};
 use bakeoff_model::record::{Outcome, Results};
+use bakeoff_model::request::check::CheckOutcome;
 use bakeoff_report::html;
 use serde_json::Value;
 

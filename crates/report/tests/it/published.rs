@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use bakeoff_analysis::{Analysis, AnalysisInput, ClaimRow, ClaimVerdict, RoundResults};
 use bakeoff_model::load::{MinMax, Pace};
-use bakeoff_model::published::{
+use bakeoff_model::record::Results;
+use bakeoff_model::suite::published::{
     Bounds, Claim, ClaimTest, Expected, LimitKind, Metric, Published, PublishedResult, Source,
 };
-use bakeoff_model::record::Results;
 use bakeoff_model::suite::{Limits, Step};
 use bakeoff_model::validity::{FairnessVerdict, Validity};
 use bakeoff_report::{articles, csv, html, markdown, terminal_table};

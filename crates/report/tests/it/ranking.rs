@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use bakeoff_analysis::{Analysis, AnalysisInput, StatedStep};
-use bakeoff_model::conditions::Enforcement;
 use bakeoff_model::load::{ErrorClass, ErrorCount, Pace};
 use bakeoff_model::record::{EndRecord, Outcome, Results};
 use bakeoff_model::suite::Step;
+use bakeoff_model::suite::conditions::Enforcement;
 use bakeoff_model::validity::{self, Validity};
 use bakeoff_report::{html, markdown, terminal_table};
 use bakeoff_stats::{Tie, Verdict};

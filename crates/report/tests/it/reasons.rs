@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use bakeoff_analysis::{Analysis, AnalysisInput};
-use bakeoff_model::flame_graph::{FlameGraph, FlameOutcome};
-use bakeoff_model::layers::NamedSamples;
+use bakeoff_model::measure::flame_graph::{FlameGraph, FlameOutcome};
+use bakeoff_model::measure::layers::NamedSamples;
+use bakeoff_model::measure::resource::{Network, ResourceSample, ThreadGroup};
 use bakeoff_model::record::{Results, RunRecords};
-use bakeoff_model::resource::{Network, ResourceSample, ThreadGroup};
 use bakeoff_report::{html, markdown, terminal_table};
 
 use crate::synthetic::{contender, run};

@@ -1,8 +1,8 @@
 //! The comparison of a few services as one sentence.
 
 use bakeoff_analysis::{Analysis, AnalysisInput};
-use bakeoff_model::conditions::RuntimeKind;
 use bakeoff_model::record::Results;
+use bakeoff_model::suite::conditions::RuntimeKind;
 use bakeoff_model::validity::{FairnessVerdict, Validity};
 use bakeoff_report::sentence;
 

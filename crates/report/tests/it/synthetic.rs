@@ -5,19 +5,19 @@ use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
 use bakeoff_base::random::Random;
-use bakeoff_model::check::CheckOutcome;
-use bakeoff_model::conditions::{BackendName, Enforcement, RuntimeKind, TrafficPath};
-use bakeoff_model::failure::{Failure, Stage};
-use bakeoff_model::histogram::Histogram;
+use bakeoff_model::load::histogram::Histogram;
+use bakeoff_model::load::transport::Transport;
 use bakeoff_model::load::{Connections, CpuTime, ErrorClass, ErrorCount, LoadInterval, Pace};
+use bakeoff_model::measure::resource::{Memory, ResourceSample, Throttling};
 use bakeoff_model::plan::{PlannedRun, RunKind, Work};
+use bakeoff_model::record::failure::{Failure, Stage};
 use bakeoff_model::record::{
     Begin, CheckRecord, Cores, EndRecord, FORMAT, Host, IdleRecord, IntervalRecord, Moment,
     Outcome, Results, RunRecords, Startup,
 };
-use bakeoff_model::resource::{Memory, ResourceSample, Throttling};
+use bakeoff_model::request::check::CheckOutcome;
+use bakeoff_model::suite::conditions::{BackendName, Enforcement, RuntimeKind, TrafficPath};
 use bakeoff_model::suite::{Limits, ReplaySettings, Step};
-use bakeoff_model::transport::Transport;
 use bakeoff_model::validity::{FairnessVerdict, RequiredReading, Validity};
 
 const SECOND: u64 = 1_000_000_000;

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use bakeoff_analysis::{Analysis, AnalysisInput, BenchmarkSummary, turns_of};
 use bakeoff_base::random::Random;
-use bakeoff_model::conditions::RuntimeKind;
-use bakeoff_model::failure::{Failure, Stage};
-use bakeoff_model::histogram::Histogram;
+use bakeoff_model::load::histogram::Histogram;
 use bakeoff_model::load::{CpuTime, Pace, TurnCount};
+use bakeoff_model::record::failure::{Failure, Stage};
 use bakeoff_model::record::{IntervalRecord, Others, Outcome, Results, RunRecords};
 use bakeoff_model::suite::Step;
+use bakeoff_model::suite::conditions::RuntimeKind;
 use bakeoff_model::validity::{self, Finding, Validity};
 use bakeoff_report::{html, markdown, terminal_table};
 use bakeoff_stats::{Comparison, Method, Tie, Verdict};

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use bakeoff_analysis::{Analysis, AnalysisInput};
-use bakeoff_model::histogram::Histogram;
+use bakeoff_model::load::histogram::Histogram;
 use bakeoff_model::load::{CpuTime, ErrorClass, ErrorCount, RequestInterval, TurnCount, UserCount};
+use bakeoff_model::measure::resource::{DatabaseSessions, GcLog, GcPause, ResourceSample};
 use bakeoff_model::record::{ProbeRecord, Results};
-use bakeoff_model::resource::{DatabaseSessions, GcLog, GcPause, ResourceSample};
 use bakeoff_report::{errors_csv, html, markdown, requests_csv};
 
 use crate::synthetic;

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use bakeoff_analysis::{Analysis, AnalysisInput};
 use bakeoff_model::load::Pace;
+use bakeoff_model::measure::resource::{ResourceSample, ThreadGroup};
 use bakeoff_model::record::{Results, RunRecords};
-use bakeoff_model::resource::{ResourceSample, ThreadGroup};
 use bakeoff_model::suite::Step;
-use bakeoff_model::warmth::Warmth;
+use bakeoff_model::suite::warmth::Warmth;
 use bakeoff_report::{csv, html, markdown};
 
 use crate::synthetic::{contender, run_of_steps};

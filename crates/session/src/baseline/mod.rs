@@ -15,9 +15,9 @@ use std::time::Duration;
 use bakeoff_base::hint::hinted;
 use bakeoff_base::problem::Problem;
 use bakeoff_base::text::counted;
-use bakeoff_model::baseline::{Baseline, Condition, ConditionMetric, base_name, head_name};
-use bakeoff_model::conditions::RuntimeKind;
+use bakeoff_model::plan::baseline::{Baseline, Condition, ConditionMetric, base_name, head_name};
 use bakeoff_model::plan::{ChosenCase, Plan, PlanOptions, PlannedRun, matches};
+use bakeoff_model::suite::conditions::RuntimeKind;
 use bakeoff_model::suite::{BenchmarkKind, Contender};
 
 use crate::event::{Event, Observer};

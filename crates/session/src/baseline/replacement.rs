@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use bakeoff_analysis::{Analysis, AnalysisInput, SetCount, Sets};
-use bakeoff_model::duration_ns;
 use bakeoff_model::plan::PlannedRun;
 use bakeoff_model::record::{Outcome, Results};
+use bakeoff_model::text::duration_ns;
 
 use crate::contracts::PendingRun;
 use crate::driver::{Driver, RunRange};

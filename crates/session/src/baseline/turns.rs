@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use bakeoff_base::hint::hinted;
 use bakeoff_model::load::Pace;
-use bakeoff_model::run_count::{Runs, RunsUntil};
-use bakeoff_model::step;
+use bakeoff_model::load::step;
+use bakeoff_model::suite::run_count::{Runs, RunsUntil};
 use bakeoff_model::suite::{Step, Suite};
 
 /// The amount of a duel: sets of fresh processes until everything is decided, a warm-up where the
@@ -127,9 +127,9 @@ mod tests {
     use std::time::Duration;
 
     use bakeoff_model::load::Pace;
-    use bakeoff_model::run_count::{Runs, RunsUntil};
+    use bakeoff_model::load::transport::Transport;
+    use bakeoff_model::suite::run_count::{Runs, RunsUntil};
     use bakeoff_model::suite::{Benchmark, BenchmarkKind, Limits, Profile, Step, StepOrder, Suite};
-    use bakeoff_model::transport::Transport;
 
     use super::{Length, make};
     use crate::tests::fakes::suite;

@@ -4,7 +4,7 @@
 
 use bakeoff_places::Instance;
 
-use bakeoff_model::failure::Stage;
+use bakeoff_model::record::failure::Stage;
 
 use super::{Driver, RunPosition};
 use crate::contracts::{Halt, PendingRun, SessionDeps};

@@ -5,13 +5,13 @@
 use std::collections::BTreeMap;
 
 use bakeoff_base::number::as_f64;
-use bakeoff_model::capacity::{Capacity, CapacityRecord, Purpose};
-use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::load::{Connections, LoadInterval};
 use bakeoff_model::record::Record;
-use bakeoff_model::slo::Slo;
+use bakeoff_model::record::failure::{Failure, Stage};
+use bakeoff_model::record::totals::Totals;
 use bakeoff_model::suite::Step;
-use bakeoff_model::totals::Totals;
+use bakeoff_model::suite::capacity::{Capacity, CapacityRecord, Purpose};
+use bakeoff_model::suite::slo::Slo;
 use bakeoff_validity::JudgedSlice;
 
 use super::load_run;

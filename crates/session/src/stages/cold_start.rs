@@ -1,10 +1,10 @@
 //! One cold start: a fresh instance is started, polled until it responds, and stopped. No checks
 //! and no load, so that nothing but the start is in its metrics.
 
-use bakeoff_model::conditions::TrafficPath;
-use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::load::Connections;
 use bakeoff_model::record::Record;
+use bakeoff_model::record::failure::{Failure, Stage};
+use bakeoff_model::suite::conditions::TrafficPath;
 use bakeoff_places::contracts::STOP_GRACE;
 
 use super::lifecycle;

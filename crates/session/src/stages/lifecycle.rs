@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use bakeoff_base::number::as_f64;
-use bakeoff_model::check::{Check, CheckOutcome, Expect};
-use bakeoff_model::duration_ns;
-use bakeoff_model::failure::Failure;
+use bakeoff_model::measure::resource::ResourceSample;
 use bakeoff_model::record::CheckRecord;
-use bakeoff_model::resource::ResourceSample;
+use bakeoff_model::record::failure::Failure;
+use bakeoff_model::request::check::{Check, CheckOutcome, Expect};
 use bakeoff_model::suite::Limits;
+use bakeoff_model::text::duration_ns;
 use bakeoff_places::contracts::{Destination, STOP_GRACE};
 use bakeoff_places::{Instance, StartSpec, StopReport};
 use tokio::time::{Instant, sleep};

@@ -1,11 +1,11 @@
 //! One run: start, verify, load, stop. Every stage can end it; what was recorded stays.
 
-use bakeoff_model::check::CheckOutcome;
-use bakeoff_model::conditions::TrafficPath;
-use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::load::Connections;
+use bakeoff_model::measure::resource::GcLog;
+use bakeoff_model::record::failure::{Failure, Stage};
 use bakeoff_model::record::{CheckRecord, IdleRecord, Moment, Record};
-use bakeoff_model::resource::GcLog;
+use bakeoff_model::request::check::CheckOutcome;
+use bakeoff_model::suite::conditions::TrafficPath;
 use bakeoff_places::Instance;
 use bakeoff_places::contracts::{Destination, STOP_GRACE};
 use bakeoff_places::meter::gc_log;

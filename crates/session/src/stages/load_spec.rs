@@ -5,15 +5,15 @@ use std::time::Duration;
 
 use bakeoff_base::number::length_as_f64;
 use bakeoff_base::random::Random;
-use bakeoff_model::duration_ns;
+use bakeoff_model::load::tls::Tls;
 use bakeoff_model::load::{
     CpuCounter, LoadSpec, Pace, ReactorChoice, RequestSpec, StepSpec, Target, Turns,
 };
 use bakeoff_model::plan::{LatencyLoad, PlannedRun};
 use bakeoff_model::record::Cores;
-use bakeoff_model::scenario::Scenario;
+use bakeoff_model::request::scenario::Scenario;
 use bakeoff_model::suite::{Grpc, Step};
-use bakeoff_model::tls::Tls;
+use bakeoff_model::text::duration_ns;
 
 /// One response in this many is checked whole; status and length are checked on every one.
 const CHECK_BODY_EVERY: u32 = 64;

@@ -9,9 +9,9 @@ mod open_load;
 mod scrape;
 mod until_warm;
 
-use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::load::{LoadEvent, LoadInterval, LoadSpec, StepCommand};
 use bakeoff_model::plan::PlannedRun;
+use bakeoff_model::record::failure::{Failure, Stage};
 use bakeoff_model::record::{Others, Record};
 use bakeoff_model::suite::Step as PlannedStep;
 use bakeoff_places::Instance;

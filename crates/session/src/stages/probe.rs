@@ -7,10 +7,10 @@
 use std::time::Duration;
 
 use bakeoff_base::problem::Problem;
-use bakeoff_model::check::CheckOutcome;
-use bakeoff_model::conditions::TrafficPath;
-use bakeoff_model::failure::Stage;
+use bakeoff_model::record::failure::Stage;
 use bakeoff_model::record::{CheckRecord, ProbeRecord, Record};
+use bakeoff_model::request::check::CheckOutcome;
+use bakeoff_model::suite::conditions::TrafficPath;
 use bakeoff_places::{Instance, Runtime, StartSpec};
 use tokio::time::{Instant, sleep};
 

@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 
 use bakeoff_base::problem::Problem;
 use bakeoff_base::text;
-use bakeoff_model::check::CheckOutcome;
-use bakeoff_model::conditions::TrafficPath;
-use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::load::{LoadInterval, RequestSpec};
+use bakeoff_model::record::failure::{Failure, Stage};
 use bakeoff_model::record::{CheckRecord, Record};
+use bakeoff_model::request::check::CheckOutcome;
 use bakeoff_model::suite::Rows;
+use bakeoff_model::suite::conditions::TrafficPath;
 use bakeoff_places::services::Services;
 use tokio::time::Instant;
 

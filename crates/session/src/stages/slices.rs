@@ -2,8 +2,8 @@
 
 use bakeoff_base::text::counted;
 use bakeoff_model::load::{FleetReceipt, FleetRecord, LoadInterval};
+use bakeoff_model::measure::resource::ResourceSample;
 use bakeoff_model::record::{IntervalRecord, Record};
-use bakeoff_model::resource::ResourceSample;
 use bakeoff_model::suite::Step as PlannedStep;
 use bakeoff_model::validity::{Finding, Reason, Validity};
 use bakeoff_places::Sampled;

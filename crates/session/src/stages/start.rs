@@ -1,7 +1,7 @@
 //! The start of a contender, until its first valid response.
 
-use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::record::Startup;
+use bakeoff_model::record::failure::{Failure, Stage};
 use bakeoff_places::{Instance, StartSpec};
 
 use crate::contracts::SessionDeps;

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use bakeoff_base::problem::Problem;
-use bakeoff_model::check::{Check, CheckOutcome, ReceivedResponse};
-use bakeoff_model::duration_ns;
 use bakeoff_model::record::CheckRecord;
+use bakeoff_model::request::check::{Check, CheckOutcome, ReceivedResponse};
+use bakeoff_model::text::duration_ns;
 use bakeoff_places::contracts::{Client, Destination};
 use tokio::time::{Instant, sleep};
 
@@ -82,7 +82,7 @@ pub(crate) fn elapsed_ns(begun: Instant) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use bakeoff_model::check::{Check, Expect};
+    use bakeoff_model::request::check::{Check, Expect};
 
     use super::telling;
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use bakeoff_model::flame_graph::FlameGraph;
+use bakeoff_model::measure::flame_graph::FlameGraph;
 
 use super::file::{make_inside, read_regular, write_whole};
 

@@ -7,9 +7,9 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use bakeoff_model::capacity::CapacityRecord;
 use bakeoff_model::plan::PlannedRun;
 use bakeoff_model::record::{self, Outcome, Results, RunRecords};
+use bakeoff_model::suite::capacity::CapacityRecord;
 use bakeoff_validity::count_warm_ends;
 use flate2::read::MultiGzDecoder;
 

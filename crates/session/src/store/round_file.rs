@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use bakeoff_base::hint::hinted;
-use bakeoff_model::conditions::{BackendName, RuntimeKind};
-use bakeoff_model::delay::Delay;
 use bakeoff_model::plan as planning;
+use bakeoff_model::suite::conditions::{BackendName, RuntimeKind};
+use bakeoff_model::suite::delay::Delay;
 use bakeoff_model::suite::{BenchmarkKind, Round, Suite, Winner};
 use serde::{Deserialize, Serialize};
 

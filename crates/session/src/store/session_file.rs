@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use bakeoff_model::baseline::{Baseline, base_name};
 use bakeoff_model::plan::Plan;
+use bakeoff_model::plan::baseline::{Baseline, base_name};
 use bakeoff_model::record::Qualification;
-use bakeoff_model::run_count::RunsDecision;
+use bakeoff_model::suite::run_count::RunsDecision;
 use serde::{Deserialize, Serialize};
 
 use crate::options::SessionOptions;

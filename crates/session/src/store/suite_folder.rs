@@ -7,10 +7,10 @@ use anyhow::{Context as _, anyhow, bail};
 use bakeoff_base::hint::hinted;
 use bakeoff_base::problem::Problem;
 use bakeoff_base::text::counted;
-use bakeoff_model::diagnostic::{self, Diagnostic, SourceFile};
 use bakeoff_model::parse::{self, SuiteSources};
-use bakeoff_model::scenario::{self, Feed};
+use bakeoff_model::request::scenario::{self, Feed};
 use bakeoff_model::suite::{Contender, Suite};
+use bakeoff_model::text::diagnostic::{self, Diagnostic, SourceFile};
 
 use crate::grpc;
 

@@ -5,9 +5,9 @@ use std::pin::pin;
 use std::time::Duration;
 
 use bakeoff_base::hint::hinted;
-use bakeoff_model::duration_ns;
-use bakeoff_model::failure::Failure;
+use bakeoff_model::record::failure::Failure;
 use bakeoff_model::suite::Suite;
+use bakeoff_model::text::duration_ns;
 use bakeoff_places::contender::Ready;
 use futures_util::stream::{self, StreamExt as _};
 use tokio::sync::mpsc;

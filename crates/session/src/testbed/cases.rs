@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use bakeoff_model::database_url::DatabaseUrl;
-use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::plan::PlannedRun;
+use bakeoff_model::record::failure::{Failure, Stage};
 use bakeoff_model::record::{Begin, FORMAT, Host};
 use bakeoff_model::suite::{Benchmark, Contender, ProbedRequest};
+use bakeoff_model::text::database_url::DatabaseUrl;
 use bakeoff_places::StartSpec;
 use bakeoff_places::contender::Ready;
 use bakeoff_places::place::Ports;

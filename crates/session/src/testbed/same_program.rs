@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use bakeoff_base::problem::Problem;
 use bakeoff_build::Built;
-use bakeoff_model::baseline::base_name;
+use bakeoff_model::plan::baseline::base_name;
 use bakeoff_model::suite::Contender;
 use bakeoff_places::contender::Ready;
 

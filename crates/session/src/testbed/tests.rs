@@ -1,9 +1,9 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use bakeoff_model::conditions::{BackendName, RuntimeKind};
 use bakeoff_model::record::Cores;
 use bakeoff_model::suite::Limits;
+use bakeoff_model::suite::conditions::{BackendName, RuntimeKind};
 use bakeoff_places::place::{Place, Ports};
 use tempfile::TempDir;
 

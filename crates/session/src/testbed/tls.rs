@@ -1,8 +1,8 @@
 //! The TLS settings for connections to contenders.
 
-use bakeoff_model::conditions::RuntimeKind;
+use bakeoff_model::load::tls::Tls;
 use bakeoff_model::suite::Contender;
-use bakeoff_model::tls::Tls;
+use bakeoff_model::suite::conditions::RuntimeKind;
 
 use crate::store::suite_folder::SuiteFolder;
 

@@ -3,12 +3,12 @@
 use std::cell::Cell;
 
 use bakeoff_analysis::{Analysis, AnalysisInput, BaselineConclusion};
-use bakeoff_model::baseline::{Baseline, base_name};
-use bakeoff_model::conditions::{BackendName, RuntimeKind};
-use bakeoff_model::histogram::Histogram;
+use bakeoff_model::load::histogram::Histogram;
 use bakeoff_model::plan::Plan;
+use bakeoff_model::plan::baseline::{Baseline, base_name};
 use bakeoff_model::record::{Results, RunRecords};
-use bakeoff_model::run_count::{DecisionReason, RunsUntil};
+use bakeoff_model::suite::conditions::{BackendName, RuntimeKind};
+use bakeoff_model::suite::run_count::{DecisionReason, RunsUntil};
 use bakeoff_model::validity::{FairnessVerdict, Finding, Reason, Validity};
 
 use super::fakes::{Fakes, GOOD, Log, locked, suite};

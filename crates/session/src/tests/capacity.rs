@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use bakeoff_model::capacity::{Arrivals, Capacity};
 use bakeoff_model::plan::RunKind;
+use bakeoff_model::suite::capacity::{Arrivals, Capacity};
 
 use super::fakes::{CAPACITY, GOOD, Log, pending, play};
 use crate::contracts::PendingRun;

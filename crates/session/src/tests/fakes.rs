@@ -9,22 +9,22 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bakeoff_base::problem::Problem;
 use bakeoff_build::Built;
-use bakeoff_model::capacity::{CapacityRange, CapacityRecord, SearchEnd};
-use bakeoff_model::check::{Check, CheckOutcome, Expect, ReceivedResponse};
-use bakeoff_model::conditions::{BackendName, Enforcement, RuntimeKind, TrafficPath};
-use bakeoff_model::dependency::Dependency;
-use bakeoff_model::histogram::Histogram;
+use bakeoff_model::load::histogram::Histogram;
+use bakeoff_model::load::transport::Transport;
 use bakeoff_model::load::{
     Connections, CpuTime, LoadEvent, LoadInterval, LoadSpec, Pace, RequestSpec, StepCommand,
     TurnCount,
 };
-use bakeoff_model::metrics::MetricsRecord;
+use bakeoff_model::measure::resource::{HostTime, ResourceSample};
 use bakeoff_model::plan::{PlannedRun, RunKind, Work};
 use bakeoff_model::record::{Begin, Cores, Host, IntervalRecord, Outcome, Record, Startup};
-use bakeoff_model::resource::{HostTime, ResourceSample};
-use bakeoff_model::slo::Slo;
+use bakeoff_model::request::check::{Check, CheckOutcome, Expect, ReceivedResponse};
+use bakeoff_model::suite::capacity::{CapacityRange, CapacityRecord, SearchEnd};
+use bakeoff_model::suite::conditions::{BackendName, Enforcement, RuntimeKind, TrafficPath};
+use bakeoff_model::suite::dependency::Dependency;
+use bakeoff_model::suite::metrics::MetricsRecord;
+use bakeoff_model::suite::slo::Slo;
 use bakeoff_model::suite::{Contender, Limits, ReplaySettings, Step, Suite};
-use bakeoff_model::transport::Transport;
 use bakeoff_places::contender::Ready;
 use bakeoff_places::contracts::{Client, Destination, Installer, LoadGenerator, RunningLoad};
 use bakeoff_places::place::Place;

@@ -1,7 +1,7 @@
 //! Metrics that contenders count themselves.
 
-use bakeoff_model::metrics::OwnMetrics;
 use bakeoff_model::suite::Suite;
+use bakeoff_model::suite::metrics::OwnMetrics;
 
 use super::fakes::{GOOD, Log, Script, pending, play_suite, suite};
 use super::turns::turns;

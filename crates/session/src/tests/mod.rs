@@ -13,9 +13,9 @@ mod warm_up;
 
 use std::collections::BTreeMap;
 
-use bakeoff_model::conditions::BackendName;
+use bakeoff_model::measure::resource::ResourceSample;
 use bakeoff_model::plan::RunKind;
-use bakeoff_model::resource::ResourceSample;
+use bakeoff_model::suite::conditions::BackendName;
 use bakeoff_model::suite::{BackendSpec, ReplaySettings, Rows, Suite};
 
 use fakes::{FakeBackend, GOOD, Log, Script, pending, play, play_on, play_suite, suite};

@@ -3,9 +3,9 @@
 use std::cell::Cell;
 use std::path::Path;
 
-use bakeoff_model::conditions::{BackendName, RuntimeKind};
 use bakeoff_model::plan::{FORMAT, Plan, PlannedRun, RunKind};
-use bakeoff_model::run_count::{DecisionReason, RunsDecision, RunsUntil};
+use bakeoff_model::suite::conditions::{BackendName, RuntimeKind};
+use bakeoff_model::suite::run_count::{DecisionReason, RunsDecision, RunsUntil};
 
 use super::fakes::{Fakes, GOOD, Log, locked, pending, suite};
 use crate::event::{Event, Observer};

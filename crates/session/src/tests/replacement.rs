@@ -1,9 +1,9 @@
 //! Sets that are lost to the host are played once more, and only once.
 
-use bakeoff_model::conditions::{BackendName, RuntimeKind};
-use bakeoff_model::histogram::Histogram;
+use bakeoff_model::load::histogram::Histogram;
 use bakeoff_model::record::Results;
-use bakeoff_model::run_count::{DecisionReason, RunsDecision, RunsUntil};
+use bakeoff_model::suite::conditions::{BackendName, RuntimeKind};
+use bakeoff_model::suite::run_count::{DecisionReason, RunsDecision, RunsUntil};
 use bakeoff_model::validity::{FairnessVerdict, Finding, Reason, Validity};
 
 use super::fakes::{Fakes, GOOD, Log, locked, suite};

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use bakeoff_model::conditions::BackendName;
 use bakeoff_model::load::Pace;
 use bakeoff_model::record::{Outcome, Results};
 use bakeoff_model::suite::Step;
+use bakeoff_model::suite::conditions::BackendName;
 
 use super::counting;
 use super::fakes::{FakeBackend, Fakes, GOOD, Log, Script, locked, pending, play, play_on, suite};

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use bakeoff_model::published::{Published, PublishedResult, Source};
+use bakeoff_model::suite::published::{Published, PublishedResult, Source};
 
 use super::{AuditFinding, FoundKind};
 

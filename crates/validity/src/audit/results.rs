@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use bakeoff_base::number::as_f64;
 use bakeoff_base::text::counted;
-use bakeoff_model::check::CheckOutcome;
 use bakeoff_model::record::{Begin, IntervalRecord, Moment, Outcome, Results, RunRecords};
+use bakeoff_model::request::check::CheckOutcome;
 use bakeoff_model::validity::{FairnessVerdict, Validity};
 
 use super::{AuditFinding, FoundKind};

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use bakeoff_model::load::Pace;
-use bakeoff_model::published::{Published, PublishedResult, Source};
 use bakeoff_model::record::{self, Results};
+use bakeoff_model::suite::published::{Published, PublishedResult, Source};
 use bakeoff_model::suite::{Limits, Step};
 use bakeoff_model::validity::{FairnessVerdict, Validity};
 use bakeoff_validity::audit::{self, FoundKind};

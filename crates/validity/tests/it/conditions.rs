@@ -1,15 +1,15 @@
 //! Every condition ends in its verdict. The first tests are twelve slices that an earlier rulebook
 //! called fair.
 
-use bakeoff_model::core_sharing::CoreSharing;
 use bakeoff_model::load::{ErrorClass, LostGenerator, MinMax};
-use bakeoff_model::nodes::Nodes;
-use bakeoff_model::resource::{ThreadGroup, Throttling};
+use bakeoff_model::measure::core_sharing::CoreSharing;
+use bakeoff_model::measure::resource::{ThreadGroup, Throttling};
+use bakeoff_model::record::nodes::Nodes;
+use bakeoff_model::suite::warmth::Warmth;
 use bakeoff_model::validity::FairnessVerdict::{
     BackendBound, Degraded, Fair, GeneratorBound, HostBound, Invalid, Unknown,
 };
 use bakeoff_model::validity::RequiredReading;
-use bakeoff_model::warmth::Warmth;
 use bakeoff_validity::Reading;
 
 use crate::world::{MS, SECOND, World, core, times, used};

@@ -2,8 +2,8 @@
 //! them, and what is not a finding because it is the same for all.
 
 use bakeoff_model::load::TurnCount;
+use bakeoff_model::measure::resource::ThreadGroup;
 use bakeoff_model::record::{Others, Unloaded};
-use bakeoff_model::resource::ThreadGroup;
 use bakeoff_model::validity::FairnessVerdict::{Degraded, Fair, HostBound, Invalid};
 
 use crate::world::{MS, SECOND, World, core, nanoseconds, used};

@@ -5,7 +5,7 @@ use std::time::Duration;
 use bakeoff_model::load::{Pace, TurnCount};
 use bakeoff_model::record::{IntervalRecord, RunRecords, read_run};
 use bakeoff_model::suite::Step;
-use bakeoff_model::warmth::Warmth;
+use bakeoff_model::suite::warmth::Warmth;
 use bakeoff_validity::count_warm_ends;
 
 use crate::world::{SECOND, World};

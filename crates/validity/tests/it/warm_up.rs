@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use bakeoff_model::load::{CpuTime, TurnCount};
+use bakeoff_model::measure::resource::{ResourceSample, ThreadGroup};
 use bakeoff_model::record::IntervalRecord;
-use bakeoff_model::resource::{ResourceSample, ThreadGroup};
-use bakeoff_model::warmth::{SLICES_MIN, TIME_MIN};
+use bakeoff_model::suite::warmth::{SLICES_MIN, TIME_MIN};
 use bakeoff_validity::{WarmUp, is_warm};
 
 use crate::world::{SECOND, World};

@@ -1,7 +1,7 @@
 //! A contender that logs less under load is found; one that buffers is not accused of it.
 
-use bakeoff_model::check::CheckOutcome;
 use bakeoff_model::plan::Work;
+use bakeoff_model::request::check::CheckOutcome;
 use bakeoff_validity::logs_under_load;
 
 fn check(each_min: Option<f64>, before: Option<u64>, after: Option<u64>, expect: &str) {

@@ -1,12 +1,12 @@
 //! A good slice, to be spoilt in one way or the other.
 
-use bakeoff_model::histogram::Histogram;
+use bakeoff_model::load::histogram::Histogram;
 use bakeoff_model::load::{Connections, CpuTime, ErrorClass, ErrorCount, LoadInterval, MinMax};
-use bakeoff_model::plan::Work;
-use bakeoff_model::record::{Cores, Others, Unloaded};
-use bakeoff_model::resource::{
+use bakeoff_model::measure::resource::{
     CoreTime, HostTime, Memory, Pressure, ResourceSample, TcpCounters, Throttling,
 };
+use bakeoff_model::plan::Work;
+use bakeoff_model::record::{Cores, Others, Unloaded};
 use bakeoff_model::suite::Limits;
 use bakeoff_model::validity::{FairnessVerdict, Validity};
 use bakeoff_validity::{Evidence, Reading, Setting, Slice, judge};

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use bakeoff_base::hint::hinted;
-use bakeoff_model::baseline::{Condition, ConditionMetric};
+use bakeoff_model::plan::baseline::{Condition, ConditionMetric};
 use bakeoff_session::event::{self, Event};
 use bakeoff_session::session::{Audience, SessionOutcome};
 

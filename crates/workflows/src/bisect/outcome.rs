@@ -2,7 +2,7 @@
 
 use bakeoff_analysis::{WithInterval, changed};
 use bakeoff_base::text::counted;
-use bakeoff_model::baseline::{Condition, ConditionMetric};
+use bakeoff_model::plan::baseline::{Condition, ConditionMetric};
 use bakeoff_session::event::bisection::{BisectionOutcome, Candidate};
 use bakeoff_stats::{BoundSide, Estimate};
 

@@ -2,9 +2,9 @@
 
 use bakeoff_base::hint::hinted;
 use bakeoff_base::text::counted;
-use bakeoff_model::check::ReceivedResponse;
-use bakeoff_model::grpc;
-use bakeoff_model::json_path::JsonPath;
+use bakeoff_model::request::check::ReceivedResponse;
+use bakeoff_model::request::grpc;
+use bakeoff_model::text::json_path::JsonPath;
 use serde_json::{Value, json};
 
 use crate::duel::definition::{Duel, DuelRequest};

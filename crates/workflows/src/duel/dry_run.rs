@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use bakeoff_base::hint::hinted;
 use bakeoff_base::problem::Problem;
-use bakeoff_model::check::Expect;
-use bakeoff_model::conditions::{RuntimeKind, TrafficPath};
 use bakeoff_model::record::Cores;
+use bakeoff_model::request::check::Expect;
+use bakeoff_model::suite::conditions::{RuntimeKind, TrafficPath};
 use bakeoff_places::contracts::{Client, Destination, STOP_GRACE};
 use bakeoff_places::sweep::RunFolder;
 use bakeoff_places::{Instance, ReadyError, StartError, StartSpec};

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use anyhow::bail;
 use bakeoff_grpc::Schema;
-use bakeoff_model::conditions::RuntimeKind;
-use bakeoff_model::dependency::Dependency;
-use bakeoff_model::diagnostic::SourceFile;
 use bakeoff_model::parse::{self, SuiteSources};
-use bakeoff_model::volume::Volume;
+use bakeoff_model::suite::conditions::RuntimeKind;
+use bakeoff_model::suite::dependency::Dependency;
+use bakeoff_model::suite::volume::Volume;
+use bakeoff_model::text::diagnostic::SourceFile;
 use bakeoff_session::grpc;
 use bakeoff_session::store::suite_folder::{self, SuiteFolder};
 use serde_json::{Map, Value, json};

@@ -13,8 +13,8 @@ mod near_paths;
 use std::path::{Path, PathBuf};
 
 use bakeoff_base::hint::hinted;
-use bakeoff_model::conditions::RuntimeKind;
 use bakeoff_model::plan::whole_runs;
+use bakeoff_model::suite::conditions::RuntimeKind;
 use bakeoff_session::opening::{NewSession, SessionRequest};
 use bakeoff_session::options::SessionOptions;
 use bakeoff_session::selection::Selection;

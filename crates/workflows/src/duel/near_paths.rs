@@ -5,8 +5,8 @@
 
 use std::path::{Path, PathBuf};
 
-use bakeoff_model::dependency::Dependency;
-use bakeoff_model::volume::Volume;
+use bakeoff_model::suite::dependency::Dependency;
+use bakeoff_model::suite::volume::Volume;
 
 use crate::duel::definition::{DuelService, ServiceSource};
 

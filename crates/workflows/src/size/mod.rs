@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use bakeoff_base::hint::hinted;
-use bakeoff_model::slo::Slo;
+use bakeoff_model::suite::slo::Slo;
 use bakeoff_places::host;
 use bakeoff_session::event::{self, Event};
 use bakeoff_session::session::{Audience, SessionOutcome};

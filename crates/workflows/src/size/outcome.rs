@@ -1,7 +1,7 @@
 //! The outcome of sizing, as an object for programs and a sentence for the user.
 
 use bakeoff_analysis::WithInterval;
-use bakeoff_analysis::number::{counted, significant};
+use bakeoff_analysis::data::number::{counted, significant};
 use bakeoff_base::number::as_f64;
 use bakeoff_session::event::sizing::{MemoryNeed, Shape};
 

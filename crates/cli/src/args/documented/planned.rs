@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail, ensure};
 use bakeoff_base::problem::Problem;
-use bakeoff_model::conditions::RuntimeKind;
 use bakeoff_model::plan::Plan;
 use bakeoff_model::suite::Suite;
+use bakeoff_model::suite::conditions::RuntimeKind;
 use bakeoff_places::abilities::Abilities;
 use bakeoff_session::opening::{NewSession, SessionRequest};
 use bakeoff_session::store::{results, suite_folder};

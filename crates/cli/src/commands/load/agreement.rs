@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 
 use bakeoff_analysis::{Analysis, AnalysisInput};
 use bakeoff_base::number::significant;
-use bakeoff_model::histogram::Histogram;
+use bakeoff_model::load::histogram::Histogram;
 use bakeoff_model::load::{
     Connections, CpuTime, ErrorClass, ErrorCount, LoadInterval, LoadSpec, Pace, StepSpec, TurnCount,
 };
+use bakeoff_model::measure::resource::{Memory, ResourceSample};
 use bakeoff_model::record::{
     EndRecord, IntervalRecord, Others, Outcome, Record, Results, RunRecords, read_run, write_line,
 };
-use bakeoff_model::resource::{Memory, ResourceSample};
 use bakeoff_report::{csv, markdown};
 use bakeoff_session::event::{Event, Observer as _};
 

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use anyhow::{anyhow, bail};
 use bakeoff_load::{Go, Stop};
-use bakeoff_model::capacity::{Arrivals, Capacity, Purpose};
-use bakeoff_model::duration_ns;
+use bakeoff_model::load::step::Step;
 use bakeoff_model::load::{LoadEvent, LoadInterval, LoadSpec, StepSpec};
-use bakeoff_model::step::Step;
-use bakeoff_model::totals::Totals;
+use bakeoff_model::record::totals::Totals;
+use bakeoff_model::suite::capacity::{Arrivals, Capacity, Purpose};
+use bakeoff_model::text::duration_ns;
 use bakeoff_session::capacity::{CapacitySearch, Measured};
 use bakeoff_validity::{Evidence, JudgedSlice, Setting, Slice};
 use serde::Serialize;

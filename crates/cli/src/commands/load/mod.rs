@@ -15,7 +15,7 @@ use std::io::Write as _;
 use anyhow::bail;
 use bakeoff_load::{Go, Stop};
 use bakeoff_model::load::{LoadEvent, LoadSpec};
-use bakeoff_model::resource::TcpCounters;
+use bakeoff_model::measure::resource::TcpCounters;
 use bakeoff_places::meter::own_tcp;
 use summary::Summary;
 

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use bakeoff_base::number::{as_f64, significant};
-use bakeoff_model::histogram::Histogram;
+use bakeoff_model::load::histogram::Histogram;
 use bakeoff_model::load::{ErrorClass, ErrorCount, FleetReceipt, PartReceipt};
 use bakeoff_model::validity::FairnessVerdict;
 

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use anyhow::bail;
-use bakeoff_model::grpc;
+use bakeoff_model::load::tls::Tls;
 use bakeoff_model::load::{LoadSpec, Pace, Protocol, RequestSpec, StepSpec, Target, WebSocket};
-use bakeoff_model::tls::Tls;
+use bakeoff_model::request::grpc;
 
 use super::url;
 use crate::args::LoadArgs;

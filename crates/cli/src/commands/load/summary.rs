@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use bakeoff_base::number::{as_f64, length_as_f64, significant, significant_or_dash};
-use bakeoff_model::histogram::Histogram;
+use bakeoff_model::load::histogram::Histogram;
 use bakeoff_model::load::{
     Connections, ErrorClass, ErrorCount, FleetReceipt, LoadInterval, LoadSpec, PartReceipt,
     RequestInterval,
 };
-use bakeoff_model::resource::TcpCounters;
-use bakeoff_model::totals::{Times, Totals};
+use bakeoff_model::measure::resource::TcpCounters;
+use bakeoff_model::record::totals::{Times, Totals};
 use bakeoff_model::validity::Validity;
 use bakeoff_validity::{Evidence, JudgedSlice, Setting, Slice, StepJudge};
 use serde_json::{Map, Value, json};

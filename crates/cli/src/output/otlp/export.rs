@@ -3,10 +3,10 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use bakeoff_base::number::as_f64;
+use bakeoff_model::measure::resource::ResourceSample;
 use bakeoff_model::plan::PlannedRun;
 use bakeoff_model::record::IntervalRecord;
-use bakeoff_model::resource::ResourceSample;
-use bakeoff_model::totals::{Growth, Totals};
+use bakeoff_model::record::totals::{Growth, Totals};
 use bakeoff_session::clock::now_rfc3339;
 use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
 use opentelemetry_proto::tonic::common::v1::any_value::Value as Any;

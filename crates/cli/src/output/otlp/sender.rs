@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use bakeoff_base::problem::Problem;
-use bakeoff_model::check::ReceivedResponse;
-use bakeoff_model::service_url::ServiceUrl;
-use bakeoff_model::tls::Tls;
+use bakeoff_model::load::tls::Tls;
+use bakeoff_model::request::check::ReceivedResponse;
+use bakeoff_model::text::service_url::ServiceUrl;
 use bakeoff_places::Spoken;
 use bakeoff_places::http::{self, HttpRequest};
 use opentelemetry_proto::tonic::collector::metrics::v1::{

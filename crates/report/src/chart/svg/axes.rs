@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::layout::{LETTERS_MAX, Plot, Rows, Size, cut, reference};
 use super::scale::Placed;
 use crate::chart::{Axis, Chart};
-use bakeoff_analysis::number::count;
+use bakeoff_analysis::data::number::count;
 
 /// The axes of a chart. What is below its rows, and what crosses them, has a class, because rows
 /// of contenders that are switched off are closed on the page.

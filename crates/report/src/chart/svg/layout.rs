@@ -2,7 +2,7 @@
 
 use crate::chart::bands::Band;
 use crate::chart::{Chart, Scale, Shape};
-use bakeoff_analysis::number::count;
+use bakeoff_analysis::data::number::count;
 
 /// How far apart marks of one row are.
 const BESIDES: f64 = 11.0;

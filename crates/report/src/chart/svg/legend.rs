@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::layout::{LETTERS_MAX, Size, cut};
 use super::marks;
 use crate::chart::bands::Band;
-use bakeoff_analysis::number::count;
+use bakeoff_analysis::data::number::count;
 
 const ROW: f64 = 22.0;
 /// Room for the sample of a line, and between entries.

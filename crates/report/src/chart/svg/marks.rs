@@ -6,7 +6,7 @@ use super::layout::Rows;
 use super::scale::Placed;
 use crate::chart::Point;
 use crate::chart::bands::Band;
-use bakeoff_analysis::number::count;
+use bakeoff_analysis::data::number::count;
 
 /// The number of colours in `chart.css`.
 const COLOURS: usize = 8;

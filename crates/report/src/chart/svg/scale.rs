@@ -1,7 +1,7 @@
 //! The scale from numbers to places in a drawing, and the ticks of an axis.
 
 use crate::chart::{Axis, Scale};
-use bakeoff_analysis::number::{count, significant};
+use bakeoff_analysis::data::number::{count, significant};
 
 /// About this number of ticks on an axis.
 const TICKS: f64 = 5.0;

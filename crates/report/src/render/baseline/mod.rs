@@ -5,7 +5,7 @@ pub(crate) mod services;
 
 use std::fmt::Write as _;
 
-use bakeoff_model::baseline::ConditionMetric;
+use bakeoff_model::plan::baseline::ConditionMetric;
 
 use super::markdown::table::escape;
 use super::terminal::wrap::wrap;
@@ -14,8 +14,8 @@ use bakeoff_analysis::Analysis;
 use bakeoff_analysis::baseline::{
     AgainstBase, Change, Conclusion, HeadAndBase, JudgedCondition, Outcome,
 };
-use bakeoff_analysis::number::{change_text, counted, significant};
-use bakeoff_analysis::reasons::Reasons;
+use bakeoff_analysis::data::number::{change_text, counted, significant};
+use bakeoff_analysis::explain::reasons::Reasons;
 
 /// A metric with its unit.
 pub(super) fn title(figure: ConditionMetric) -> &'static str {

@@ -5,13 +5,13 @@
 //! Each metric is there twice: the number of the head, which only means something on the host that
 //! it was measured on, and head over base, which hosts agree on better.
 
-use bakeoff_model::baseline::ConditionMetric;
+use bakeoff_model::plan::baseline::ConditionMetric;
 use serde_json::{Value, json};
 
 use super::{range, title};
 use bakeoff_analysis::Analysis;
 use bakeoff_analysis::baseline::{AgainstBase, Change, HeadAndBase};
-use bakeoff_analysis::number::{change_text, counted, significant, spread};
+use bakeoff_analysis::data::number::{change_text, counted, significant, spread};
 
 /// `customBiggerIsBetter`: requests per second; `None` without a baseline.
 #[must_use]

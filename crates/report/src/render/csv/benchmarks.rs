@@ -2,8 +2,8 @@
 //! by eye in a spreadsheet.
 
 use super::{decimal, table};
-use bakeoff_analysis::overview::Overview;
-use bakeoff_analysis::percentiles::Latency;
+use bakeoff_analysis::data::percentiles::Latency;
+use bakeoff_analysis::tables::overview::Overview;
 use bakeoff_analysis::{Analysis, LoadAnalysis};
 
 /// The title of a column, and which of a contender's times it holds.

@@ -1,6 +1,6 @@
 //! Capacities as CSV: a row for each objective of each run, and one for each trial.
 
-use bakeoff_model::capacity::{CapacityRange, CapacityRecord, TrialRecord, TrialVerdict};
+use bakeoff_model::suite::capacity::{CapacityRange, CapacityRecord, TrialRecord, TrialVerdict};
 
 use super::{Line, decimal, lines, outcome, parameters, table};
 use bakeoff_analysis::Analysis;

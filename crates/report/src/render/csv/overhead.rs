@@ -2,8 +2,8 @@
 
 use super::{decimal, table, whole};
 use bakeoff_analysis::Analysis;
-use bakeoff_analysis::metric::Quantity;
-use bakeoff_analysis::overhead::{BaselineShare, Overhead, Ratio};
+use bakeoff_analysis::benchmarks::overhead::{BaselineShare, Overhead, Ratio};
+use bakeoff_analysis::data::metric::Quantity;
 
 /// A quantity of a contender and its baseline at a step.
 struct Row<'o> {

@@ -2,8 +2,8 @@
 
 use super::{Line, StepData, decimal, group, lines, outcome, parameters, table};
 use bakeoff_analysis::Analysis;
-use bakeoff_analysis::errors::{self, Error};
-use bakeoff_analysis::requests::{self, Bands, Block, TimesMs};
+use bakeoff_analysis::data::requests::{self, Bands, Block, TimesMs};
+use bakeoff_analysis::tables::errors::{self, Error};
 
 /// The name of a column and the cell of a row.
 type Column<R> = (&'static str, fn(&R) -> String);

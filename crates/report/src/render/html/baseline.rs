@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use crate::render::baseline::{FIGURES, range, remarks, title, verdict};
 use bakeoff_analysis::Analysis;
 use bakeoff_analysis::baseline::{AgainstBase, Change};
-use bakeoff_analysis::number::{change_text, significant};
+use bakeoff_analysis::data::number::{change_text, significant};
 
 /// Empty without a baseline.
 pub(super) fn section(analysis: &Analysis<'_>) -> Markup {

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::{failures, ranks, table};
 use crate::render::table::capacity;
-use bakeoff_analysis::capacity::{CapacitySummary, CapacityTable};
+use bakeoff_analysis::benchmarks::capacity::{CapacitySummary, CapacityTable};
 
 pub(super) fn section(summary: &CapacitySummary, index: usize) -> Markup {
     html! {

@@ -6,13 +6,13 @@ use super::panels::{BEST, Panel};
 use super::{anchor, table};
 use crate::chart::svg::{self, Drawing};
 use crate::chart::{Chart, bands};
-use bakeoff_analysis::metric::Metric;
-use bakeoff_analysis::number::significant;
-use bakeoff_analysis::price;
-use bakeoff_analysis::row::Row;
-use bakeoff_analysis::stated_step::StatedStep;
-use bakeoff_analysis::steady::{CaseWarmUp, WarmUp};
-use bakeoff_analysis::summary::BenchmarkSummary;
+use bakeoff_analysis::data::metric::Metric;
+use bakeoff_analysis::data::number::significant;
+use bakeoff_analysis::data::price;
+use bakeoff_analysis::data::row::Row;
+use bakeoff_analysis::data::stated_step::StatedStep;
+use bakeoff_analysis::tables::steady::{CaseWarmUp, WarmUp};
+use bakeoff_analysis::tables::summary::BenchmarkSummary;
 
 /// The charts of a panel, under a legend by which the script shows and hides.
 pub(super) fn section(index: usize, panel: &Panel<'_>) -> Markup {

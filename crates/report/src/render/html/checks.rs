@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use bakeoff_model::check::CheckOutcome;
+use bakeoff_model::request::check::CheckOutcome;
 use maud::{Markup, html};
 
 use bakeoff_analysis::LoadAnalysis;
-use bakeoff_analysis::checks::{CheckCell, CheckTable};
-use bakeoff_analysis::number::{seconds, significant};
+use bakeoff_analysis::data::checks::{CheckCell, CheckTable};
+use bakeoff_analysis::data::number::{seconds, significant};
 
 /// More letters than this are folded away.
 const LETTERS_MAX: usize = 60;

@@ -7,10 +7,10 @@ use super::table::{self, Heading};
 use super::{POLICY, STYLE};
 use crate::chart::svg::{self, Drawing};
 use crate::chart::{Axis, Chart, Point, Scale, Series, Shape};
-use bakeoff_analysis::number::{
+use bakeoff_analysis::data::number::{
     change_text, count, counted, enumerated, range, ratio_text, significant,
 };
-use bakeoff_analysis::sessions::Compared;
+use bakeoff_analysis::outcome::sessions::Compared;
 
 /// Sorting, filtering and copying; there is nothing else that moves on this page.
 const SCRIPT: &str = include_str!("../../../assets/tables.js");

@@ -6,9 +6,9 @@ use maud::{Markup, html};
 
 use super::anchor;
 use bakeoff_analysis::Analysis;
-use bakeoff_analysis::conclusion::{self, Conclusion, Line, TextSpan};
-use bakeoff_analysis::number::{count, range, significant};
-use bakeoff_analysis::price;
+use bakeoff_analysis::data::number::{count, range, significant};
+use bakeoff_analysis::data::price;
+use bakeoff_analysis::outcome::conclusion::{self, Conclusion, Line, TextSpan};
 
 /// More contenders than this are folded away behind the first ones.
 const LINES_OPEN: usize = 12;

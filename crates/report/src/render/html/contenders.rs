@@ -2,7 +2,7 @@
 //! what went wrong.
 
 use bakeoff_base::natural;
-use bakeoff_model::flame_graph::{FlameGraph, FlameOutcome};
+use bakeoff_model::measure::flame_graph::{FlameGraph, FlameOutcome};
 use bakeoff_model::plan::case_label;
 use bakeoff_model::record::{Results, RunRecords};
 use maud::{Markup, html};
@@ -10,10 +10,10 @@ use maud::{Markup, html};
 use super::table::{self, Heading};
 use super::{anchor, failures};
 use bakeoff_analysis::Analysis;
-use bakeoff_analysis::benchmark::last_attempts;
-use bakeoff_analysis::load::LoadAnalysis;
-use bakeoff_analysis::number::{counted, significant, significant_or_dash};
-use bakeoff_analysis::profile::{self, StepRow};
+use bakeoff_analysis::benchmarks::load::LoadAnalysis;
+use bakeoff_analysis::data::benchmark::last_attempts;
+use bakeoff_analysis::data::number::{counted, significant, significant_or_dash};
+use bakeoff_analysis::tables::profile::{self, StepRow};
 
 const HEADINGS: [Heading; 8] = [
     ("step", "connections, users or a rate"),

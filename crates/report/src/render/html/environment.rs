@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bakeoff_model::nodes::Nodes;
+use bakeoff_model::record::nodes::Nodes;
 use bakeoff_model::record::{Results, RunRecords};
 use maud::{Markup, html};
 
 use super::table;
-use bakeoff_analysis::benchmark::last_attempts;
-use bakeoff_analysis::number::{as_f64, mib, significant};
+use bakeoff_analysis::data::benchmark::last_attempts;
+use bakeoff_analysis::data::number::{as_f64, mib, significant};
 
 /// A name and how to read its value off a run.
 type Fact = (&'static str, fn(&RunRecords) -> String);

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use bakeoff_analysis::failures::{FailedRun, Unranked};
+use bakeoff_analysis::tables::failures::{FailedRun, Unranked};
 
 pub(super) fn unranked(list: &[Unranked]) -> Markup {
     html! {

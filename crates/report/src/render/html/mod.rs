@@ -31,8 +31,8 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use crate::chart::svg;
 use crate::render::section::of_load;
 use bakeoff_analysis::Analysis;
-use bakeoff_analysis::benchmark::last_attempts;
-use bakeoff_analysis::number::counted;
+use bakeoff_analysis::data::benchmark::last_attempts;
+use bakeoff_analysis::data::number::counted;
 use panels::{Panel, PanelSection};
 
 const STYLE: &str = include_str!("../../../assets/report.css");

@@ -6,8 +6,8 @@ use super::panels::{self, Panel, PanelSection};
 use super::{charts, table};
 use crate::render::overhead::{NOTE, without};
 use crate::render::table::overhead::shares;
-use bakeoff_analysis::metric::Quantity;
-use bakeoff_analysis::overhead::Overhead;
+use bakeoff_analysis::benchmarks::overhead::Overhead;
+use bakeoff_analysis::data::metric::Quantity;
 
 /// Empty where no contender has a baseline.
 pub(super) fn section(overheads: &[Overhead], panels: &[Panel<'_>]) -> Markup {

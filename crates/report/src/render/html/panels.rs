@@ -6,7 +6,7 @@ use crate::chart::published::{self, PublishedSeries};
 use crate::chart::svg::Drawing;
 use crate::chart::{self, Chart};
 use bakeoff_analysis::Analysis;
-use bakeoff_analysis::benchmark::BenchmarkData;
+use bakeoff_analysis::data::benchmark::BenchmarkData;
 
 /// More contenders than this are not read in one chart of lines: the best of them are shown.
 const MANY: usize = 12;

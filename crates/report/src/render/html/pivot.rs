@@ -6,11 +6,11 @@ use bakeoff_base::natural;
 use maud::{Markup, html};
 
 use super::table;
-use bakeoff_analysis::benchmark::{BenchmarkData, CaseData};
-use bakeoff_analysis::metric::Metric;
-use bakeoff_analysis::number::{significant, significant_or_dash};
-use bakeoff_analysis::row::Row;
-use bakeoff_analysis::summary::BenchmarkSummary;
+use bakeoff_analysis::data::benchmark::{BenchmarkData, CaseData};
+use bakeoff_analysis::data::metric::Metric;
+use bakeoff_analysis::data::number::{significant, significant_or_dash};
+use bakeoff_analysis::data::row::Row;
+use bakeoff_analysis::tables::summary::BenchmarkSummary;
 
 /// A case with parameters, and its row where it has any numbers.
 struct Cell<'s> {

@@ -1,7 +1,7 @@
 //! Published results: their claims with our verdicts, and their numbers in a table of their
 //! own. Nothing of it is in the ranked tables.
 
-use bakeoff_model::published::{Published, PublishedResult, Source};
+use bakeoff_model::suite::published::{Published, PublishedResult, Source};
 use maud::{Markup, html};
 
 use super::table::{self, Heading};

@@ -9,11 +9,11 @@ use super::reasons;
 use super::table;
 use crate::render::table::{ranks, sets};
 use crate::render::turns;
-use bakeoff_analysis::comparison::{Conclusion, Matrix};
-use bakeoff_analysis::control;
-use bakeoff_analysis::number::{range, ratio_text, significant};
-use bakeoff_analysis::row::Row;
-use bakeoff_analysis::summary::{BenchmarkSummary, RankTable};
+use bakeoff_analysis::data::number::{range, ratio_text, significant};
+use bakeoff_analysis::data::row::Row;
+use bakeoff_analysis::tables::comparison::{Conclusion, Matrix};
+use bakeoff_analysis::tables::control;
+use bakeoff_analysis::tables::summary::{BenchmarkSummary, RankTable};
 use bakeoff_analysis::turns::Sets;
 
 /// More conclusions than this are folded away behind the first ones.

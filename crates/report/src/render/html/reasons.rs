@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::table;
 use crate::render::table::reasons;
-use bakeoff_analysis::reasons::Reasons;
+use bakeoff_analysis::explain::reasons::Reasons;
 
 /// More sentences than this are folded away behind the first ones.
 const OPEN: usize = 3;

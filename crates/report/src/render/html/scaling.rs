@@ -4,8 +4,8 @@ use maud::{Markup, html};
 
 use super::table;
 use crate::render::table::overhead;
-use bakeoff_analysis::metric::Quantity;
-use bakeoff_analysis::scaling::Scaling;
+use bakeoff_analysis::benchmarks::scaling::Scaling;
+use bakeoff_analysis::data::metric::Quantity;
 
 /// A table for each quantity, of which the first is open.
 pub(super) fn tables(scaling: &Scaling) -> Markup {

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::{failures, ranks, table};
 use crate::render::table::starts;
-use bakeoff_analysis::startup::StartupSummary;
+use bakeoff_analysis::benchmarks::startup::StartupSummary;
 
 pub(super) fn section(summary: &StartupSummary, index: usize) -> Markup {
     html! {

@@ -5,8 +5,8 @@ use bakeoff_stats::Estimate;
 use maud::{Markup, html};
 
 use crate::render::table::{Cell, Mark, Table};
-use bakeoff_analysis::metric::Metric;
-use bakeoff_analysis::number::{range, significant, spread};
+use bakeoff_analysis::data::metric::Metric;
+use bakeoff_analysis::data::number::{range, significant, spread};
 
 /// A heading, and what it means where that needs a sentence.
 pub(super) type Heading = (&'static str, &'static str);

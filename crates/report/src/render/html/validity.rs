@@ -6,8 +6,8 @@ use bakeoff_model::validity::{FairnessVerdict, Validity};
 use maud::{Markup, html};
 
 use super::table::{self, Heading};
-use bakeoff_analysis::benchmark::{BenchmarkData, RunData, StepData};
-use bakeoff_analysis::number::{significant, significant_or_dash};
+use bakeoff_analysis::data::benchmark::{BenchmarkData, RunData, StepData};
+use bakeoff_analysis::data::number::{significant, significant_or_dash};
 
 const HEADINGS: [Heading; 8] = [
     ("step", ""),

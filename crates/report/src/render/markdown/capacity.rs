@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::table::{self, escape};
 use super::{push_rest, push_ties};
 use crate::render::table::capacity;
-use bakeoff_analysis::capacity::CapacitySummary;
+use bakeoff_analysis::benchmarks::capacity::CapacitySummary;
 
 /// The capacities of a benchmark, highest first.
 pub(super) fn push(text: &mut String, summary: &CapacitySummary) {

@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use super::table::{self, escape};
 use crate::render::overhead::{NOTE, without};
 use crate::render::table::overhead::{scaling as scaling_table, shares};
-use bakeoff_analysis::metric::Quantity;
-use bakeoff_analysis::overhead::Overhead;
-use bakeoff_analysis::scaling::Scaling;
+use bakeoff_analysis::benchmarks::overhead::Overhead;
+use bakeoff_analysis::benchmarks::scaling::Scaling;
+use bakeoff_analysis::data::metric::Quantity;
 
 /// A table for each quantity: contenders at the steps that are shown down, benchmarks across.
 pub(super) fn push(text: &mut String, overhead: &Overhead) {

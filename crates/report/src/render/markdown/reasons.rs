@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::table::{self, escape};
 use crate::render::table::reasons;
-use bakeoff_analysis::reasons::Reasons;
+use bakeoff_analysis::explain::reasons::Reasons;
 
 /// A sentence for each pair, and the whole table where there is one pair only: that of all pairs of
 /// a large session is in the HTML report.

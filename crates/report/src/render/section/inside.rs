@@ -3,11 +3,11 @@
 
 use super::Section;
 use crate::render::table::{Cell, Column, Table};
-use bakeoff_analysis::cpu_parts::CpuPartsRow;
-use bakeoff_analysis::database::DatabaseRow;
-use bakeoff_analysis::first_byte::FirstByteRow;
-use bakeoff_analysis::gc::GcRow;
-use bakeoff_analysis::probe::{self, ShareRow};
+use bakeoff_analysis::explain::cpu_parts::CpuPartsRow;
+use bakeoff_analysis::explain::database::DatabaseRow;
+use bakeoff_analysis::explain::gc::GcRow;
+use bakeoff_analysis::explain::probe::{self, ShareRow};
+use bakeoff_analysis::tables::first_byte::FirstByteRow;
 
 const CPU_COLUMNS: &[Column<CpuPartsRow>] = &[
     Column::text("contender", |row: &CpuPartsRow| Cell::name(&row.label)),

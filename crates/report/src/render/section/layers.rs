@@ -2,8 +2,8 @@
 
 use super::{Section, SectionItem};
 use crate::render::table::{Align, Cell, Heading, Table};
-use bakeoff_analysis::layers::{Layers, SampledDifference, SampledPair};
-use bakeoff_analysis::number::significant;
+use bakeoff_analysis::data::number::significant;
+use bakeoff_analysis::explain::layers::{Layers, SampledDifference, SampledPair};
 
 const METHOD: &str = "\
 CPU per request at the stated step, divided as samples of stacks divide it, which were taken in \

@@ -2,7 +2,7 @@
 
 use super::{Section, SectionItem};
 use crate::render::table::{Cell, Column, Table};
-use bakeoff_analysis::own_metrics::{OwnMetricRow, OwnMetrics};
+use bakeoff_analysis::explain::own_metrics::{OwnMetricRow, OwnMetrics};
 
 const COLUMNS: &[Column<OwnMetricRow>] = &[
     Column::text("metric", |row: &OwnMetricRow| Cell::text(&row.name)),

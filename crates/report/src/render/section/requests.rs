@@ -3,9 +3,9 @@
 
 use super::Section;
 use crate::render::table::{Cell, Column, Table};
-use bakeoff_analysis::errors::{ClassRow, ErrorRow, Failed};
-use bakeoff_analysis::number::as_f64;
-use bakeoff_analysis::requests::{Block, RequestRow, TimesMs};
+use bakeoff_analysis::data::number::as_f64;
+use bakeoff_analysis::data::requests::{Block, RequestRow, TimesMs};
+use bakeoff_analysis::tables::errors::{ClassRow, ErrorRow, Failed};
 
 const REQUESTS: &[Column<RequestRow>] = &[
     Column::text("step", |row: &RequestRow| Cell::word(&row.step)),

@@ -1,7 +1,7 @@
 //! The table of the capacities by one objective.
 
 use super::{Cell, Column, Table};
-use bakeoff_analysis::capacity::CapacityRow;
+use bakeoff_analysis::benchmarks::capacity::CapacityRow;
 
 /// In the order of all documents. A terminal that is too narrow leaves out the last ones.
 const COLUMNS: &[Column<CapacityRow>] = &[

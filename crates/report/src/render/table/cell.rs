@@ -1,8 +1,8 @@
 //! The contents of the cells of tables, before any document words it.
 
-use bakeoff_analysis::comparison::rank_text;
-use bakeoff_analysis::metric::Metric;
-use bakeoff_analysis::number::{range, significant, significant_or_dash, spread};
+use bakeoff_analysis::data::metric::Metric;
+use bakeoff_analysis::data::number::{range, significant, significant_or_dash, spread};
+use bakeoff_analysis::tables::comparison::rank_text;
 use bakeoff_model::validity::Validity;
 use bakeoff_stats::{Estimate, Tie};
 

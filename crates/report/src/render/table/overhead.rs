@@ -2,10 +2,10 @@
 
 use super::{Align, Cell, Column, Heading, Mark, Table};
 use crate::render::overhead::interval;
-use bakeoff_analysis::metric::Quantity;
-use bakeoff_analysis::number::significant;
-use bakeoff_analysis::overhead::{BaselineShare, Overhead, Ratio};
-use bakeoff_analysis::scaling::Scaling;
+use bakeoff_analysis::benchmarks::overhead::{BaselineShare, Overhead, Ratio};
+use bakeoff_analysis::benchmarks::scaling::Scaling;
+use bakeoff_analysis::data::metric::Quantity;
+use bakeoff_analysis::data::number::significant;
 
 /// Of the stated step in the terminal, which leaves out the last of them where it is too narrow.
 const HEADLINE: &[Column<BaselineShare>] = &[

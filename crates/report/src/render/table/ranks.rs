@@ -1,9 +1,9 @@
 //! The ranked table of a benchmark with load.
 
 use super::{Cell, Column, Mark, Table};
-use bakeoff_analysis::metric::Metric;
-use bakeoff_analysis::row::Row;
-use bakeoff_analysis::stated_step::StatedStep;
+use bakeoff_analysis::data::metric::Metric;
+use bakeoff_analysis::data::row::Row;
+use bakeoff_analysis::data::stated_step::StatedStep;
 
 /// In the order of all documents. A terminal that is too narrow leaves out the last ones.
 const COLUMNS: &[Column<Row>] = &[

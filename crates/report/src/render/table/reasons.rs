@@ -1,7 +1,7 @@
 //! Reasons why requests of two contenders differ in CPU, part by part.
 
 use super::{Cell, Column, Table};
-use bakeoff_analysis::reasons::{Reason, Reasons};
+use bakeoff_analysis::explain::reasons::{Reason, Reasons};
 
 /// The meaning of the parts, and their source.
 pub(in crate::render) const METHOD: &str = "\

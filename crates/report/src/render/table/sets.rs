@@ -1,7 +1,7 @@
 //! The spread of pairs of contenders from block to block and from set to set.
 
 use super::{Cell, Column, Table};
-use bakeoff_analysis::number::ratio_text;
+use bakeoff_analysis::data::number::ratio_text;
 use bakeoff_analysis::turns::{Sets, Spread};
 
 const COLUMNS: [Column<Spread>; 4] = [

@@ -1,8 +1,8 @@
 //! The table of cold starts.
 
 use super::{Cell, Column, Table};
-use bakeoff_analysis::number::significant;
-use bakeoff_analysis::startup::StartRow;
+use bakeoff_analysis::benchmarks::startup::StartRow;
+use bakeoff_analysis::data::number::significant;
 
 /// In the order of all documents. A terminal that is too narrow leaves out the last ones.
 const COLUMNS: &[Column<StartRow>] = &[

@@ -4,7 +4,7 @@ use super::push_rest;
 use super::table;
 use super::wrap::wrap;
 use crate::render::table::capacity;
-use bakeoff_analysis::capacity::CapacitySummary;
+use bakeoff_analysis::benchmarks::capacity::CapacitySummary;
 
 pub(super) fn push(text: &mut String, summary: &CapacitySummary, width: usize) {
     for one in &summary.tables {

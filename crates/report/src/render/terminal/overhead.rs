@@ -4,7 +4,7 @@ use super::table::{self, MARK};
 use super::wrap::wrap;
 use crate::render::overhead::without;
 use crate::render::table::overhead::headline;
-use bakeoff_analysis::overhead::Overhead;
+use bakeoff_analysis::benchmarks::overhead::Overhead;
 
 /// The shares at the stated steps.
 pub(super) fn push(text: &mut String, overhead: &Overhead, width: usize) {

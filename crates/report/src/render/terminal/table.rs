@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::wrap::{shorten, wrap};
 use crate::render::table::{Cell, Heading, Table};
-use bakeoff_analysis::number::spread;
+use bakeoff_analysis::data::number::spread;
 
 /// A mark on a number that is not fair.
 pub(super) const MARK: char = '!';

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bakeoff_model::failure::Failure;
 use bakeoff_model::load::Connections;
 use bakeoff_model::record::Unloaded;
-use bakeoff_model::totals::Totals;
-use bakeoff_model::warmth::Warmth;
+use bakeoff_model::record::failure::Failure;
+use bakeoff_model::record::totals::Totals;
+use bakeoff_model::suite::warmth::Warmth;
 use bakeoff_validity::{StepJudge, WarmUp};
 
 use crate::ready_case::Case;

@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use bakeoff_base::text::counted;
-use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::load::{LoadEvent, StepCommand};
+use bakeoff_model::record::failure::{Failure, Stage};
 use bakeoff_places::Instance;
 
 use super::{LoadDriver, RunContext};

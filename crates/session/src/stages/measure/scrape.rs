@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use bakeoff_base::problem::Problem;
-use bakeoff_model::check::{Check, Expect};
-use bakeoff_model::metrics::{MetricSeries, MetricValues, MetricsRecord, OwnMetrics};
 use bakeoff_model::plan::RunKind;
 use bakeoff_model::record::Record;
+use bakeoff_model::request::check::{Check, Expect};
+use bakeoff_model::suite::metrics::{MetricSeries, MetricValues, MetricsRecord, OwnMetrics};
 use bakeoff_places::contracts::Destination;
 
 use super::exposition::{self, Kind, Sample};

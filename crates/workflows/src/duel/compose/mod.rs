@@ -11,7 +11,7 @@ use std::{env, fs};
 use anyhow::{Context as _, bail};
 use bakeoff_base::hint::hinted;
 use bakeoff_base::problem::Problem;
-use bakeoff_model::dependency::Dependency;
+use bakeoff_model::suite::dependency::Dependency;
 use bakeoff_places::images::find_engine;
 use tokio::process::Command;
 

@@ -8,7 +8,7 @@ use std::{env, fs};
 
 use bakeoff_base::problem::Problem;
 use bakeoff_import::scalar::as_text;
-use bakeoff_model::volume::Volume;
+use bakeoff_model::suite::volume::Volume;
 use serde_json::{Map, Value};
 
 use crate::duel::compose::variables::{filled, variables_of};
@@ -367,7 +367,7 @@ mod tests {
 
     use super::{Build, Composed, Reading, document};
     use crate::duel::compose::variables::tests::variable;
-    use bakeoff_model::volume::Volume;
+    use bakeoff_model::suite::volume::Volume;
 
     const FILE: &str = r#"
 x-common: &common

@@ -1,0 +1,353 @@
+//! The CPU per request by layer and by function, as divided by stack samples, and the layers and
+//! functions in which two contenders differ.
+
+use std::collections::{BTreeSet, HashMap};
+
+use bakeoff_model::measure::flame_graph::{FlameGraph, FlameOutcome};
+use bakeoff_model::measure::layers::NamedSamples;
+use bakeoff_model::plan::case_label;
+use bakeoff_model::record::Results;
+use bakeoff_stats::distribution::normal_cdf;
+use bakeoff_stats::{Pace, false_discovery};
+
+use super::reasons::Reasons;
+pub use super::sampled_pair::{SampledDifference, SampledPair};
+use crate::data::metric::Metric;
+use crate::data::number::as_f64;
+use crate::data::row::Row;
+
+/// Two standard errors: 95 %.
+const ERRORS: f64 = 1.96;
+
+/// Share of the reported differences that is false on average, at most.
+const FALSE_SHARE: f64 = 0.05;
+
+/// Minimum number of samples in both contenders to conclude anything about a layer or a function.
+const SAMPLES_MIN: u64 = 20;
+
+/// Share of samples in common functions below which contenders are assumed to use different
+/// languages, if these are not stated.
+const COMMON_MIN: f64 = 0.2;
+
+/// The layers of all sampled contenders of a benchmark.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Layers {
+    /// Names, the one with the most CPU in all first.
+    pub names: Vec<String>,
+    /// Rows, one for each contender with samples.
+    pub rows: Vec<LayersRow>,
+    /// Comparisons of each contender with the one that has the least CPU per request.
+    pub pairs: Vec<SampledPair>,
+}
+
+/// The layers of one contender.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LayersRow {
+    /// Contender and parameters.
+    pub label: String,
+    /// Number of samples.
+    pub samples: u64,
+    /// CPU per request of each name, us, with half of its 95 % interval due to the number of
+    /// samples; `None` if it has no samples.
+    pub cpu_us: Vec<Option<(f64, f64)>>,
+}
+
+/// A contender that was sampled.
+pub(crate) struct Sampled<'r> {
+    label: String,
+    language: &'r str,
+    sampler: &'r str,
+    /// CPU per request, us.
+    cpu_us: f64,
+    samples: u64,
+    /// The kernel and the rest, as divided by counters; the whole if they do not divide it.
+    parts: Vec<SampledPart<'r>>,
+    layers: &'r [NamedSamples],
+    functions: &'r [NamedSamples],
+    inclusive: &'r [NamedSamples],
+}
+
+/// A part of the CPU per request, divided by its own samples.
+struct SampledPart<'r> {
+    cpu: &'r Metric,
+    /// Returns the samples of a layer or a function that are in this part.
+    of: fn(&NamedSamples) -> u64,
+    /// Samples of all layers in this part.
+    samples: u64,
+}
+
+impl<'r> SampledPart<'r> {
+    fn new(
+        cpu: Option<&'r Metric>,
+        layers: &[NamedSamples],
+        of: fn(&NamedSamples) -> u64,
+    ) -> Option<Self> {
+        let samples: u64 = layers.iter().map(of).sum();
+        (samples > 0).then_some(Self {
+            cpu: cpu?,
+            of,
+            samples,
+        })
+    }
+
+    /// Returns the CPU per request of a layer or a function in this part, us, with its standard
+    /// error due to the number of samples.
+    fn cpu(&self, one: &NamedSamples) -> (f64, f64) {
+        let share = as_f64((self.of)(one)) / as_f64(self.samples);
+        let error = (share * (1.0 - share) / as_f64(self.samples)).sqrt();
+        (self.cpu.mean() * share, self.cpu.mean() * error)
+    }
+}
+
+impl<'r> Sampled<'r> {
+    /// Returns a sampled contender; `None` if its graph was not drawn or has no layers, or if it
+    /// has no CPU per request.
+    fn of(
+        results: &'r Results,
+        rows: &HashMap<&str, &'r Row>,
+        graph: &'r FlameGraph,
+    ) -> Option<Self> {
+        let FlameOutcome::Drawn {
+            sampler,
+            layers,
+            functions,
+            inclusive,
+            ..
+        } = &graph.outcome
+        else {
+            return None;
+        };
+        let label = case_label(&graph.contender, &graph.parameters);
+        let row = *rows.get(label.as_str())?;
+        let whole = SampledPart::new(row.cpu_us.as_ref(), layers, |one| one.samples)?;
+        let kernel = SampledPart::new(row.kernel_us.as_ref(), layers, |one| one.kernel);
+        let rest = SampledPart::new(row.user_us.as_ref(), layers, NamedSamples::outside);
+        let begins = results.runs.iter().map(|run| &run.begin);
+        let begin = begins
+            .clone()
+            .find(|one| one.run.contender == graph.contender);
+        Some(Self {
+            label,
+            language: begin.map_or("", |begin| &begin.language),
+            sampler,
+            cpu_us: whole.cpu.mean(),
+            samples: whole.samples,
+            parts: match (kernel, rest) {
+                (Some(kernel), Some(rest)) => vec![kernel, rest],
+                _ => vec![whole],
+            },
+            layers,
+            functions,
+            inclusive,
+        })
+    }
+
+    /// Returns the CPU per request of a layer or a function, us, with its standard error.
+    fn cpu(&self, one: &NamedSamples) -> (f64, f64) {
+        let parts = self.parts.iter().map(|part| part.cpu(one));
+        parts.fold((0.0, 0.0), |(us, error), (more_us, more)| {
+            (us + more_us, error.hypot(more))
+        })
+    }
+
+    /// Returns the CPU per request with the error of another process: each layer varies in
+    /// proportion to its part, relative to the same part of another contender.
+    fn cpu_of_any_process(&self, one: &NamedSamples, other: &Self) -> (f64, f64) {
+        let (cpu_us, error_us) = self.cpu(one);
+        let are_same = self.parts.len() == other.parts.len();
+        let varies = self.parts.iter().enumerate().map(|(index, part)| {
+            let other = other.parts.get(index).filter(|_| are_same);
+            let pace = other.and_then(|other| Pace::of(&part.cpu.sample, &other.cpu.sample));
+            let of_pair = pace.and_then(|pace| pace.variation());
+            let variation = of_pair.or(part.cpu.sample.variation()).unwrap_or(0.0);
+            part.cpu(one).0 * variation
+        });
+        (cpu_us, varies.fold(error_us, f64::hypot))
+    }
+}
+
+/// Returns the contenders of a benchmark that were sampled and have a CPU per request.
+pub(crate) fn sampled<'r>(
+    results: &'r Results,
+    benchmark: &str,
+    rows: impl Iterator<Item = &'r Row>,
+) -> Vec<Sampled<'r>> {
+    let rows = rows.map(|row| (row.label.as_str(), row)).collect();
+    let graphs = results.flame_graphs.iter();
+    let graphs = graphs.filter(|graph| graph.benchmark == benchmark);
+    let sampled = graphs.filter_map(|graph| Sampled::of(results, &rows, graph));
+    sampled.collect()
+}
+
+/// Returns how samples divide the differences of pairs that have reasons, in their order.
+pub(crate) fn of_reasons<'a>(
+    sampled: &[Sampled<'_>],
+    reasons: impl Iterator<Item = &'a Reasons>,
+) -> Vec<Option<SampledPair>> {
+    let find = |label: &str| sampled.iter().find(|one| one.label == label);
+    let pairs = reasons.map(|reasons| {
+        let (dearer, cheaper) = (find(&reasons.dearer)?, find(&reasons.cheaper)?);
+        Some(pair(dearer, cheaper))
+    });
+    pairs.collect()
+}
+
+/// Returns the layers of the contenders that were sampled and have a CPU per request.
+pub(crate) fn of(sampled: &[Sampled<'_>]) -> Layers {
+    let mut totals: Vec<(String, f64)> = Vec::new();
+    for one in sampled {
+        for layer in one.layers {
+            let (cpu_us, _) = one.cpu(layer);
+            match totals.iter_mut().find(|(other, _)| *other == layer.name) {
+                Some((_, total)) => *total += cpu_us,
+                None => totals.push((layer.name.clone(), cpu_us)),
+            }
+        }
+    }
+    totals.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let names: Vec<String> = totals.into_iter().map(|(name, _)| name).collect();
+    let rows = sampled.iter().map(|one| {
+        let of_name = |name: &String| {
+            let layer = one.layers.iter().find(|layer| layer.name == *name)?;
+            let (cpu_us, error_us) = one.cpu(layer);
+            Some((cpu_us, ERRORS * error_us))
+        };
+        LayersRow {
+            label: one.label.clone(),
+            samples: one.samples,
+            cpu_us: names.iter().map(of_name).collect(),
+        }
+    });
+    Layers {
+        rows: rows.collect(),
+        pairs: pairs(sampled),
+        names,
+    }
+}
+
+/// Compares each with the one that has the least CPU per request.
+fn pairs(sampled: &[Sampled<'_>]) -> Vec<SampledPair> {
+    let cheapest = sampled.iter().min_by(|a, b| a.cpu_us.total_cmp(&b.cpu_us));
+    let Some(cheapest) = cheapest else {
+        return Vec::new();
+    };
+    let others = sampled.iter().filter(|one| one.label != cheapest.label);
+    others.map(|one| pair(one, cheapest)).collect()
+}
+
+fn pair(dearer: &Sampled<'_>, cheaper: &Sampled<'_>) -> SampledPair {
+    let is_same = dearer.sampler == cheaper.sampler
+        && match (dearer.language, cheaper.language) {
+            ("", "") => share_functions(dearer.functions, cheaper.functions),
+            (own, other) => own == other,
+        };
+    let functions = || differences((dearer, dearer.functions), (cheaper, cheaper.functions));
+    let inclusive = || differences((dearer, dearer.inclusive), (cheaper, cheaper.inclusive));
+    SampledPair {
+        dearer: dearer.label.clone(),
+        cheaper: cheaper.label.clone(),
+        layers: differences((dearer, dearer.layers), (cheaper, cheaper.layers)),
+        functions: is_same.then(functions),
+        grown: is_same.then(inclusive).and_then(grown),
+    }
+}
+
+/// Returns the function that grew most. Every caller of that function has grown as much, including
+/// the program's entry function, so growth is weighted by its share of the function's own time.
+fn grown(inclusive: Vec<SampledDifference>) -> Option<SampledDifference> {
+    let grown = inclusive
+        .into_iter()
+        .filter(|one| one.difference_us() > 0.0);
+    let size = |one: &SampledDifference| one.difference_us().powi(2) / one.dearer_us;
+    grown.max_by(|a, b| size(a).total_cmp(&size(b)))
+}
+
+/// Whether contenders whose languages are not stated, as in a duel, use the same one: the functions
+/// outside the kernel that both have contain the stated share of the samples of each.
+fn share_functions(one: &[NamedSamples], other: &[NamedSamples]) -> bool {
+    let holds = |own: &[NamedSamples], of: &[NamedSamples]| {
+        let outside = own
+            .iter()
+            .filter(|function| !function.name.ends_with("_[k]"));
+        let is_common = |name: &str| of.iter().any(|function| function.name == name);
+        let (mut common, mut all) = (0, 0);
+        for function in outside {
+            all += function.samples;
+            common += u64::from(is_common(&function.name)) * function.samples;
+        }
+        as_f64(common) >= COMMON_MIN * as_f64(all)
+    };
+    holds(one, other) && holds(other, one)
+}
+
+/// Returns the significant differences, among all functions or layers with enough samples.
+fn differences(
+    (dearer, of_dearer): (&Sampled<'_>, &[NamedSamples]),
+    (cheaper, of_cheaper): (&Sampled<'_>, &[NamedSamples]),
+) -> Vec<SampledDifference> {
+    let names: BTreeSet<&str> = of_dearer
+        .iter()
+        .chain(of_cheaper)
+        .map(|one| one.name.as_str())
+        .collect();
+    let find = |all: &[NamedSamples], name: &str| {
+        let found = all.iter().find(|one| one.name == name);
+        found.cloned().unwrap_or_else(|| NamedSamples {
+            name: name.to_owned(),
+            samples: 0,
+            kernel: 0,
+        })
+    };
+    let mut all: Vec<(SampledDifference, f64)> = Vec::new();
+    for name in names {
+        let (many, few) = (find(of_dearer, name), find(of_cheaper, name));
+        if many.samples + few.samples < SAMPLES_MIN {
+            continue;
+        }
+        let (dearer_us, one) = dearer.cpu_of_any_process(&many, cheaper);
+        let (cheaper_us, other) = cheaper.cpu_of_any_process(&few, dearer);
+        let error_us = one.hypot(other);
+        let p_value = 2.0 * normal_cdf(-(dearer_us - cheaper_us).abs() / error_us);
+        let difference = SampledDifference {
+            name: name.to_owned(),
+            dearer_us,
+            cheaper_us,
+            half_us: ERRORS * error_us,
+        };
+        all.push((difference, p_value));
+    }
+    let p_values: Vec<f64> = all.iter().map(|(_, p_value)| *p_value).collect();
+    let adjusted = false_discovery(&p_values);
+    let both = all.into_iter().zip(adjusted);
+    let significant = both.filter(|(_, adjusted)| *adjusted <= FALSE_SHARE);
+    let mut found: Vec<SampledDifference> = significant.map(|((one, _), _)| one).collect();
+    let size = |one: &SampledDifference| one.difference_us().abs();
+    found.sort_by(|a, b| size(b).total_cmp(&size(a)));
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use bakeoff_model::measure::layers::NamedSamples;
+
+    use super::share_functions;
+
+    fn functions(all: &[(&str, u64)]) -> Vec<NamedSamples> {
+        let all = all.iter();
+        all.map(|(name, samples)| NamedSamples {
+            name: (*name).to_owned(),
+            samples: *samples,
+            kernel: 0,
+        })
+        .collect()
+    }
+
+    #[test]
+    fn services_of_one_language_have_functions_in_common() {
+        let old = functions(&[("json.encode", 30), ("main.price", 20), ("tcp_[k]", 90)]);
+        let new = functions(&[("json.encode", 30), ("main.total", 40), ("tcp_[k]", 90)]);
+        let other = functions(&[("v8::Json", 50), ("memmove", 1), ("tcp_[k]", 90)]);
+        assert!(share_functions(&old, &new));
+        assert!(!share_functions(&old, &other));
+    }
+}

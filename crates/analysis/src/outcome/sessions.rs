@@ -1,0 +1,124 @@
+//! Comparison of two sessions: the same cases at different times or places.
+
+use std::collections::BTreeSet;
+
+use bakeoff_model::record::{Results, RunRecords};
+use bakeoff_model::validity::Validity;
+use bakeoff_stats::{Better, Comparison, Criteria, Verdict, compare};
+
+use crate::Analysis;
+use crate::data::metric::Metric;
+use crate::data::row::Row;
+use crate::data::validity::unranked;
+
+/// A metric of one case in both sessions.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Compared {
+    /// The benchmark.
+    pub benchmark: String,
+    /// Contender and parameters.
+    pub label: String,
+    /// The metric by its unit: `requests/s`, `µs of CPU per request`.
+    pub metric: &'static str,
+    /// Mean over the runs of the first session.
+    pub first: f64,
+    /// Mean over the runs of the second session.
+    pub second: f64,
+    /// The second compared with the first.
+    pub comparison: Comparison,
+    /// Whether both numbers are valid, and no control voids them.
+    pub counts: bool,
+    /// The reason why one of the numbers is not fair; empty if both are.
+    pub caveat: String,
+}
+
+/// Returns the reasons why two sessions are incomparable, a line each; empty if there are none.
+#[must_use]
+pub fn incompatible(first: &Results, second: &Results) -> Vec<String> {
+    type Fact = (&'static str, fn(&RunRecords) -> String);
+    let facts: [Fact; 8] = [
+        ("suite", |run| run.begin.suite.clone()),
+        ("suite digest", |run| run.begin.suite_digest.clone()),
+        ("profile", |run| run.begin.profile.clone()),
+        ("limits", |run| format!("{:?}", run.begin.run.limits)),
+        ("limits enforced by", |run| {
+            run.begin.enforcement.to_string()
+        }),
+        ("runtime", |run| run.begin.runtime.to_string()),
+        ("backend", |run| run.begin.backend_label()),
+        ("host", |run| {
+            let host = &run.begin.host;
+            format!("{}, {} cores, {}", host.cpu_model, host.cores, host.kernel)
+        }),
+    ];
+    let mut found = Vec::new();
+    for (name, value) in facts {
+        let of =
+            |results: &Results| -> BTreeSet<String> { results.runs.iter().map(value).collect() };
+        let (one, other) = (of(first), of(second));
+        if one != other {
+            let list = |set: BTreeSet<String>| set.into_iter().collect::<Vec<_>>().join("; ");
+            found.push(format!("{name}: {} and {}", list(one), list(other)));
+        }
+    }
+    found
+}
+
+/// Returns peak throughput, and CPU per request if both state it at the same step, for every case
+/// that both sessions have, in the order of the first.
+#[must_use]
+pub fn compared(first: &Analysis<'_>, second: &Analysis<'_>) -> Vec<Compared> {
+    let mut all = Vec::new();
+    for load in &first.loads {
+        let mut others = second.loads.iter();
+        let Some(other) = others.find(|other| other.data.name == load.data.name) else {
+            continue;
+        };
+        for case in &load.data.cases {
+            let rows = (load.summary.row(&case.label)).zip(other.summary.row(&case.label));
+            if let Some((ours, theirs)) = rows {
+                let mut rows = compared_rows(&load.data.name, ours, theirs);
+                if load.summary.void || other.summary.void {
+                    for row in &mut rows {
+                        row.comparison.verdict = Verdict::Void;
+                        row.counts = false;
+                    }
+                }
+                all.extend(rows);
+            }
+        }
+    }
+    all
+}
+
+fn compared_rows(benchmark: &str, first: &Row, second: &Row) -> Vec<Compared> {
+    let throughput = Some((&first.throughput, &second.throughput));
+    let cpu = first.cpu_us.as_ref().zip(second.cpu_us.as_ref());
+    let cpu = cpu.filter(|(one, other)| one.steps == other.steps);
+    let compared = |(a, b): (&Metric, &Metric), metric, better| Compared {
+        benchmark: benchmark.to_owned(),
+        label: first.label.clone(),
+        metric,
+        first: a.estimate.point,
+        second: b.estimate.point,
+        // Repetitions of two sessions are unrelated.
+        comparison: compare(
+            &b.sample.without_blocks(),
+            &a.sample,
+            &Criteria::new(better),
+        ),
+        counts: [a, b].iter().all(|one| unranked(&one.validity).is_none()),
+        caveat: caveat(&a.validity, &b.validity),
+    };
+    let throughput = throughput.map(|both| compared(both, "requests/s", Better::Higher));
+    let cpu = cpu.map(|both| compared(both, "µs of CPU per request", Better::Lower));
+    throughput.into_iter().chain(cpu).collect()
+}
+
+fn caveat(first: &Validity, second: &Validity) -> String {
+    match (first, second) {
+        (one, other) if one.is_fair() && other.is_fair() => String::new(),
+        (one, other) if one.name() == other.name() => format!("both {}", one.name()),
+        (one, other) => format!("{} and {}", one.name(), other.name()),
+    }
+}

@@ -1,0 +1,262 @@
+//! Results that others have published about the same workloads, and their claims. Shown next to
+//! our results and compared with them, never part of them.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::limits::Limits;
+use crate::load::step::Step;
+
+/// The file `published.toml` of a suite.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Published {
+    /// Where it was published.
+    pub sources: Vec<Source>,
+    /// The results.
+    pub results: Vec<PublishedResult>,
+    /// The claims.
+    pub claims: Vec<Claim>,
+}
+
+/// A publication.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Source {
+    /// A short name for the others to refer to.
+    pub name: String,
+    /// Its title.
+    pub title: String,
+    /// Its author.
+    pub author: String,
+    /// When, as text.
+    pub date: String,
+    /// Under which limits the contenders were measured.
+    pub limits: Limits,
+    /// On what and how it was measured, a sentence or two.
+    pub conditions: String,
+}
+
+/// The published values of one system. Values that were not published are absent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PublishedResult {
+    /// Name of the source.
+    pub source: String,
+    /// The benchmark of the suite that asks the same.
+    pub benchmark: String,
+    /// The name in the source.
+    pub name: String,
+    /// The contender whose colour it takes: the one that is most like it.
+    pub contender: String,
+    /// The steps of `throughput` and `cpu_us`.
+    pub steps: Vec<Step>,
+    /// Requests per second at each step; empty when not published.
+    pub throughput: Vec<f64>,
+    /// CPU microseconds per request at each step; empty when not published.
+    pub cpu_us: Vec<f64>,
+    /// Connections -> 99th percentile, ms.
+    pub p99_ms: BTreeMap<u32, f64>,
+    /// Connections -> failed requests.
+    pub errors: BTreeMap<u32, u64>,
+    /// Highest throughput and the connections at which it was reached.
+    pub peak: Option<(f64, u32)>,
+    /// Seconds until the first response.
+    pub startup_s: Option<f64>,
+    /// High-water mark of memory before the load, MiB.
+    pub memory_start_mib: Option<f64>,
+    /// The same at the end, MiB.
+    pub memory_end_mib: Option<f64>,
+    /// CPU microseconds per request over the whole life, start-up included.
+    pub cpu_us_whole: Option<f64>,
+}
+
+/// Something that a source says, in a form that can be held against measured runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Claim {
+    /// The claim, as a person reads it.
+    pub text: String,
+    /// The sentence of the source; absent where its value says it.
+    pub quote: Option<String>,
+    /// Name of the source.
+    pub source: String,
+    /// The benchmark that can show it.
+    pub benchmark: String,
+    /// The benchmark of the lower half of a ratio, where it is another.
+    pub second_benchmark: Option<String>,
+    /// Its metric.
+    pub metric: Metric,
+    /// Connections at which the metric is read, where it has to be said.
+    pub at: Option<u32>,
+    /// The same for the lower half of a ratio, where it is another.
+    pub second_at: Option<u32>,
+    /// Which of the measured steps with this number of connections, counted from 1.
+    pub nth_step: u32,
+    /// The condition under which it is reproduced.
+    pub test: ClaimTest,
+    /// From what the suite's author worked it out, where the source does not say it itself.
+    pub derived: Option<String>,
+    /// The limits that must be the source's own for it to mean something.
+    pub same_limits: Vec<LimitKind>,
+    /// The round of the suite that measures it under its conditions, where others have its
+    /// contenders, too.
+    pub round: Option<String>,
+    /// Why what it names cannot be measured here, as the suite's author found; absent where it can.
+    pub absent: Option<String>,
+    /// The contender that stands in for the named one, where it is the same question asked again by
+    /// the suite and not by the source.
+    pub stand_in: Option<String>,
+}
+
+/// A limit that a claim may depend on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LimitKind {
+    /// CPU time per time.
+    Cpus,
+    /// Memory.
+    Memory,
+}
+
+impl LimitKind {
+    /// Whether this limit is the same in both.
+    #[must_use]
+    pub fn same(self, one: &Limits, other: &Limits) -> bool {
+        match self {
+            Self::Cpus => one.cpus == other.cpus,
+            Self::Memory => one.memory_bytes == other.memory_bytes,
+        }
+    }
+}
+
+/// The condition under which a claim is reproduced. Contenders are case labels; only `among` and
+/// `contenders` may be globs.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ClaimTest {
+    /// The ratio of two contenders' values.
+    Ratio {
+        /// Above the line.
+        first: String,
+        /// Below the line.
+        second: String,
+        /// The expected value.
+        expected: Expected,
+    },
+    /// A contender's value.
+    Value {
+        /// The contender.
+        contender: String,
+        /// The expected value.
+        expected: Expected,
+    },
+    /// One is the best of some.
+    Best {
+        /// The one.
+        best: String,
+        /// All of them, each glob any number of cases.
+        among: Vec<String>,
+    },
+    /// They come in this order, the best first.
+    Order {
+        /// The contenders.
+        order: Vec<String>,
+    },
+    /// An event happens to each of these, or to none of them, at `at` connections: see [`Metric`].
+    Happens {
+        /// The contenders.
+        contenders: Vec<String>,
+        /// Whether it happens.
+        happens: bool,
+    },
+}
+
+/// The expected value of a ratio or a metric.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Expected {
+    /// Within the source's own bounds.
+    Within(Bounds),
+    /// As large as the source found it, within the interval of the runs.
+    About(f64),
+    /// 1, up to what the report takes for relevant: the contenders are equivalent. Ratios only.
+    Equal,
+}
+
+/// Bounds, ends included; an absent one does not bound.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Bounds {
+    /// At least this.
+    pub min: Option<f64>,
+    /// At most this.
+    pub max: Option<f64>,
+}
+
+/// The subject of a claim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Metric {
+    /// Requests per second at each contender's best step.
+    PeakThroughput,
+    /// Requests per second at this number of connections.
+    Throughput,
+    /// CPU per request, microseconds, over all measured steps unless `at` says where.
+    CpuPerRequest,
+    /// CPU per request over the whole life of the process, start-up included, microseconds.
+    CpuPerRequestWhole,
+    /// Memory at its highest, MiB.
+    Memory,
+    /// 99th percentile at this number of connections, ms.
+    P99,
+    /// Share of requests that failed at this number of connections or users, 0 to 1.
+    FailedShare,
+    /// Apdex at this number of users with T = 1.5 s, 0 to 1; a failure is a frustrated user.
+    Apdex,
+    /// Share of the time under load in which the garbage collector did not pause the contender,
+    /// 0 to 1.
+    GcThroughput,
+    /// Seconds from the program's start to the first response.
+    StartUp,
+    /// CPU seconds up to the end of the warm-up steps, start-up included, beyond what equally many
+    /// requests cost later: compiling, and running what is not compiled yet.
+    WarmUpCpu,
+    /// The contender is killed for memory when this number of connections is open.
+    KilledForMemory,
+    /// With this number of connections open, some of them are never served.
+    ConnectionsUnserved,
+}
+
+impl Metric {
+    /// Whether a higher value is the better one.
+    #[must_use]
+    pub fn higher_is_better(self) -> bool {
+        matches!(
+            self,
+            Self::PeakThroughput | Self::Throughput | Self::Apdex | Self::GcThroughput
+        )
+    }
+
+    /// Whether it is something that happens, not a value.
+    #[must_use]
+    pub fn is_event(self) -> bool {
+        matches!(self, Self::KilledForMemory | Self::ConnectionsUnserved)
+    }
+
+    /// The metric in words, with its unit: `requests/s at the peak`.
+    #[must_use]
+    pub fn describe(self, at: Option<u32>) -> String {
+        let at = at.map_or_else(String::new, |at| format!(" at {at} connections"));
+        match self {
+            Self::PeakThroughput => "requests/s at the peak".to_owned(),
+            Self::Throughput => format!("requests/s{at}"),
+            Self::CpuPerRequest => format!("µs of CPU per request{at}"),
+            Self::CpuPerRequestWhole => "µs of CPU per request, start-up included".to_owned(),
+            Self::Memory => "MiB of memory at its highest".to_owned(),
+            Self::P99 => format!("ms, p99{at}"),
+            Self::FailedShare => format!("of requests failed{at}"),
+            Self::Apdex => format!("Apdex{at}"),
+            Self::GcThroughput => "of the time without a pause for garbage collection".to_owned(),
+            Self::StartUp => "s of start-up".to_owned(),
+            Self::WarmUpCpu => "CPU s until warm, beyond its requests".to_owned(),
+            Self::KilledForMemory => format!("killed for memory{at}"),
+            Self::ConnectionsUnserved => format!("connections that are never served{at}"),
+        }
+    }
+}
