@@ -97,19 +97,16 @@ pub(crate) enum Command {
     Completions(CompletionsArgs),
     /// Print the man page, or write that of every command into a folder.
     Man(ManArgs),
-    /// Serve a session's requests in a Pod (started by `run --runtime kubernetes`).
+    /// Serve a session's requests in a Pod or on another host (started by `run --runtime
+    /// kubernetes`, `--load-host` and `--contender-host`).
     #[command(hide = true)]
-    Inside,
+    Remote,
     /// Wait in a Pod until it is ended (started by `run --runtime kubernetes`).
     #[command(hide = true)]
     Pause,
     /// Measure the load engine at best, in a Pod or on another host (started by `run`).
     #[command(hide = true)]
     Ceiling,
-    /// Serve a session's requests on another host (started by `--load-host` and
-    /// `--contender-host`).
-    #[command(hide = true)]
-    Far,
     /// Send every request the same response, at once (started by `doctor --load` and `run`).
     #[command(hide = true)]
     NullServer(NullServerArgs),

@@ -17,12 +17,6 @@ pub(crate) fn kubernetes(args: &KubernetesArgs) -> anyhow::Result<u8> {
     Ok(exit::DONE)
 }
 
-/// Serves requests until standard input ends.
-pub(crate) fn inside() -> anyhow::Result<u8> {
-    kubernetes::serve()?;
-    Ok(exit::DONE)
-}
-
 /// Waits until it is ended. As the first process of a container it would not hear a signal that
 /// nothing listens for.
 pub(crate) fn pause() -> anyhow::Result<u8> {

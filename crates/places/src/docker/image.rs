@@ -12,11 +12,7 @@ use tokio::io::AsyncWriteExt as _;
 use crate::docker::context::Context;
 use crate::docker::engine::{Engine, is_missing, plain};
 use crate::dynamic_libraries::{interpreter, libraries};
-
-/// This program in its own image.
-pub(crate) const PROGRAM: &str = "/bakeoff";
-/// The recordings in the same image.
-pub(crate) const RECORDINGS: &str = "/recordings";
+use crate::remote::{PROGRAM, RECORDINGS};
 
 /// Where artifacts are in images.
 const APP: &str = "/app";

@@ -7,15 +7,13 @@ mod container;
 mod context;
 mod engine;
 mod far_host;
-pub(crate) mod image;
+mod image;
 mod instance;
 mod runtime;
 mod session;
 mod ssh;
 mod stats;
-pub(crate) mod watch;
-
-use std::future::Future;
+pub(crate) use std::future::Future;
 use std::thread;
 
 pub use crate::docker::context::Context;

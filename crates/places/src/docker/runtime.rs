@@ -13,6 +13,7 @@ use tokio::sync::{OnceCell, oneshot, watch};
 use tokio::task::JoinHandle;
 
 use crate::api::{BoxFuture, ExitInfo, Instance, Runtime, StartError, StartSpec, SweepError};
+use crate::container_start::{Executed, await_execution, is_of};
 use crate::docker::container::{
     await_exit, body, copy_output, create, inspect, nofile_choices, refused_nofile, start,
 };
@@ -20,7 +21,6 @@ use crate::docker::drop_aside;
 use crate::docker::engine::{Engine, plain};
 use crate::docker::instance::{DockerInstance, StartedContainer};
 use crate::docker::session::{remove_container, remove_network, sweep};
-use crate::docker::watch::{Executed, await_execution, is_of};
 use crate::meter::{Stat, TICK_NS};
 use crate::ownership::labels;
 use crate::ready::monotonic_ns;

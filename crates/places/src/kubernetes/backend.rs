@@ -6,11 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bakeoff_model::measure::resource::ResourceSample;
 use bakeoff_model::suite::ReplaySettings;
 
-use crate::docker::image::{PROGRAM, RECORDINGS};
 use crate::kubernetes::instance::sample;
 use crate::kubernetes::pod_client::PodClient;
-use crate::kubernetes::pod_protocol::{PodReply, PodRequest};
-use crate::kubernetes::pods::SCRATCH;
+use crate::remote::protocol::{PodReply, RemoteReply, RemoteRequest};
+use crate::remote::{PROGRAM, RECORDINGS, SCRATCH};
 use crate::services::{Databases, ReplayNotes, Service};
 use crate::{BoxFuture, StopReport};
 
@@ -25,7 +24,7 @@ pub struct BackendPod {
     pub(super) meter: Arc<PodClient>,
     /// The source of its request count and of the requests that the replay had no response to; with
     /// the query.
-    pub(super) notes: Option<(Arc<PodClient>, PodRequest)>,
+    pub(super) notes: Option<(Arc<PodClient>, RemoteRequest)>,
     /// The databases of a PostgreSQL.
     pub(super) databases: Option<Databases>,
     /// Unknown requests that were reported with a sample.
@@ -35,7 +34,8 @@ pub struct BackendPod {
 impl BackendPod {
     async fn note(&self) -> Option<u64> {
         let (notes, question) = self.notes.as_ref()?;
-        let Ok(PodReply::Notes { requests, unknown }) = notes.ask(question).await else {
+        let reply = notes.ask(question).await;
+        let Ok(RemoteReply::Pod(PodReply::Notes { requests, unknown })) = reply else {
             return None;
         };
         let mut noted = self.unknown.lock().unwrap_or_else(PoisonError::into_inner);

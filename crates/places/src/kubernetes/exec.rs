@@ -3,6 +3,7 @@
 use std::pin::Pin;
 use std::time::Instant;
 
+use bakeoff_base::problem::Problem;
 use k8s_openapi::api::core::v1::Pod;
 use kube::Api;
 use kube::api::{AttachParams, AttachedProcess};
@@ -11,8 +12,9 @@ use tokio::io::{
     Lines,
 };
 
-use crate::docker::image::PROGRAM;
 use crate::kubernetes::error::{AWAY_MAX, AWAY_PAUSE, ClusterError, is_away};
+use crate::remote::PROGRAM;
+use crate::remote::client::Way;
 
 /// The size of the buffer of each direction, bytes.
 const BUFFER: usize = 1 << 20;
@@ -59,11 +61,11 @@ impl Attached {
         };
         let command = [&[PROGRAM], arguments].concat();
         let what = format!("`{}` in Pod {pod}", command.join(" "));
-        let began = Instant::now();
+        let started = Instant::now();
         let mut process = loop {
             match pods.exec(pod, command.clone(), &parameters).await {
                 Ok(process) => break process,
-                Err(error) if is_away(&error) && began.elapsed() < AWAY_MAX => {
+                Err(error) if is_away(&error) && started.elapsed() < AWAY_MAX => {
                     tokio::time::sleep(AWAY_PAUSE).await;
                 }
                 Err(error) => return Err(ClusterError::of(&format!("execute {what}"), &error)),
@@ -80,31 +82,26 @@ impl Attached {
             what,
         })
     }
+}
 
-    /// Sends a line.
-    ///
-    /// # Errors
-    /// The way to the Pod is cut.
-    pub async fn say(&mut self, line: &str) -> Result<(), ClusterError> {
+impl Way for Attached {
+    async fn say(&mut self, line: &str) -> Result<(), Problem> {
         let what = &self.what;
-        let cut = |error| ClusterError::new(format!("{what} cannot be reached: {error}"));
+        let cut = |error| Problem::new(format_args!("{what} cannot be reached: {error}"));
         self.input.write_all(line.as_bytes()).await.map_err(cut)?;
         self.input.write_all(b"\n").await.map_err(cut)?;
         self.input.flush().await.map_err(cut)
     }
 
-    /// The next line that it writes.
-    ///
-    /// # Errors
-    /// It has ended, or the way to the Pod is cut.
-    pub async fn hear(&mut self) -> Result<String, ClusterError> {
+    async fn hear(&mut self) -> Result<String, Problem> {
         let line = self.lines.next_line().await;
-        let line = line.map_err(|error| {
-            ClusterError::new(format!("cannot read from {}: {error}", self.what))
-        })?;
+        let line = line.map_err(|error| format!("cannot read from {}: {error}", self.what))?;
         line.ok_or_else(|| {
-            ClusterError::new(format!("{} ended, or the way to it was cut", self.what))
-                .with_hint("was its Pod evicted, or the API server restarted?")
+            Problem::new(format_args!(
+                "{} ended, or the way to it was cut",
+                self.what
+            ))
+            .with_hint("was its Pod evicted, or the API server restarted?")
         })
     }
 }

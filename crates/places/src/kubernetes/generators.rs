@@ -15,9 +15,10 @@ use crate::clock_offset::clock_offset;
 use crate::kubernetes::error::{ClusterError, is_away};
 use crate::kubernetes::exec::Attached;
 use crate::kubernetes::pod_client::{Finder, PodClient};
-use crate::kubernetes::pod_protocol::{PodReply, PodRequest};
 use crate::kubernetes::running::{POLL, RUNNING};
 use crate::kubernetes::state::{PodState, state};
+use crate::remote::client::Way as _;
+use crate::remote::protocol::{RemoteReply, RemoteRequest};
 
 /// Label with the number of a Pod of an Indexed Job.
 const INDEX: &str = "batch.kubernetes.io/job-completion-index";
@@ -88,10 +89,8 @@ impl LoadPods {
     /// The Pod does not come, or the way to it is cut.
     pub async fn ceiling(&self) -> Result<String, ClusterError> {
         let name = self.name(0).await?;
-        Attached::start(&self.pods, &name, &["ceiling"])
-            .await?
-            .hear()
-            .await
+        let mut attached = Attached::start(&self.pods, &name, &["ceiling"]).await?;
+        attached.hear().await.map_err(ClusterError::new)
     }
 
     /// Finds the Pod that makes a part.
@@ -172,8 +171,8 @@ fn load_pod(pod: &Pod) -> LoadPod {
 
 /// How far the clock of a Pod's node is ahead of the session's.
 async fn clock(inside: &PodClient) -> Result<ClockOffset, ClusterError> {
-    let ask = async || match inside.ask(&PodRequest::Clock).await? {
-        PodReply::Clock(there_ns) => Ok(Some(there_ns)),
+    let ask = async || match inside.ask(&RemoteRequest::Clock).await? {
+        RemoteReply::Clock { wall_ns, .. } => Ok(Some(wall_ns)),
         _ => Ok(None),
     };
     let offset = clock_offset(ask).await?;

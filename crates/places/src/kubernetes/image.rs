@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use crate::docker::image::{PROGRAM, RECORDINGS};
 use crate::dynamic_libraries::libraries;
 use crate::kubernetes::error::ClusterError;
 use crate::kubernetes::node_image::NodeImage;
+use crate::remote::{PROGRAM, RECORDINGS};
 
 /// An image in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]

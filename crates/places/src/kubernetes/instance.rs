@@ -23,9 +23,9 @@ use crate::kubernetes::error::{ClusterError, is_missing};
 use crate::kubernetes::events::pull_ns;
 use crate::kubernetes::local_pods;
 use crate::kubernetes::pod_client::PodClient;
-use crate::kubernetes::pod_protocol::{PodReply, PodRequest};
 use crate::kubernetes::state::{ContainerExit, PodState, disrupted, state};
 use crate::ready::monotonic_ns;
+use crate::remote::protocol::{PodReply, PodRequest, RemoteReply, RemoteRequest};
 
 /// Distance of two looks at a Pod.
 const POLL: Duration = Duration::from_millis(200);
@@ -325,8 +325,11 @@ pub(super) fn delete_aside(pods: Api<Pod>, name: String) {
 /// nothing where that cannot be reached.
 pub(super) async fn sample(meter: &PodClient, container: &str) -> Sampled {
     let container = container.to_owned();
-    match meter.ask(&PodRequest::Sample { container }).await {
-        Ok(PodReply::Sample(resources, host)) => Sampled {
+    match meter
+        .ask(&RemoteRequest::Pod(PodRequest::Sample { container }))
+        .await
+    {
+        Ok(RemoteReply::Sample(resources, host)) => Sampled {
             resources: *resources,
             host,
         },

@@ -17,7 +17,7 @@ struct Rule {
 }
 
 /// In a session's namespace.
-const INSIDE: [Rule; 5] = [
+const INSIDE: [Rule; 6] = [
     Rule {
         group: "",
         resource: "pods",
@@ -32,6 +32,11 @@ const INSIDE: [Rule; 5] = [
         group: "",
         resource: "pods/log",
         verbs: &["get"],
+    },
+    Rule {
+        group: "",
+        resource: "pods/portforward",
+        verbs: &["create", "get"],
     },
     Rule {
         group: "",

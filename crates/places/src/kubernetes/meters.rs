@@ -13,10 +13,10 @@ use crate::kubernetes::network;
 use crate::kubernetes::node_image::NodeImage;
 use crate::kubernetes::nodes::Nodes;
 use crate::kubernetes::pod_client::PodClient;
-use crate::kubernetes::pod_protocol::{PodReply, PodRequest};
 use crate::kubernetes::pods::{Common, METER, PodOrder};
 use crate::kubernetes::running::{create, running};
 use crate::kubernetes::session::Namespaces;
+use crate::remote::protocol::{RemoteReply, RemoteRequest};
 
 /// Node -> the name of its meter's Pod, and the meter.
 pub(super) type Meters = BTreeMap<String, (String, Arc<PodClient>)>;
@@ -76,7 +76,7 @@ pub(super) async fn describe(
     let node = &nodes.contender;
     let mut host = Host::default();
     if let Some((_, meter)) = meters.get(&node.name)
-        && let PodReply::Host(found) = meter.ask(&PodRequest::Host).await?
+        && let RemoteReply::Host(found) = meter.ask(&RemoteRequest::Host).await?
     {
         host = *found;
     }

@@ -10,8 +10,10 @@ use tokio::sync::Mutex;
 use crate::api::BoxFuture;
 use crate::kubernetes::error::{AWAY_MAX, AWAY_PAUSE, ClusterError};
 use crate::kubernetes::exec::Attached;
-use crate::kubernetes::pod_protocol::{PodReply, PodRequest};
 use crate::kubernetes::pods::METER;
+use crate::remote::SERVE;
+use crate::remote::client::RemoteClient;
+use crate::remote::protocol::{RemoteReply, RemoteRequest};
 
 /// Finds the name of a Pod.
 pub(super) type Finder =
@@ -24,9 +26,8 @@ pub(super) struct PodClient {
     pod: Finder,
     /// Which of its containers is this program, where that is not its only one.
     container: Option<&'static str>,
-    /// Absent while a question is on its way: a reply that nothing waited for is never mistaken for
-    /// that to the next question.
-    attached: Mutex<Option<Attached>>,
+    /// Absent while a question is on its way.
+    attached: Mutex<Option<RemoteClient<Attached>>>,
 }
 
 impl PodClient {
@@ -60,13 +61,14 @@ impl PodClient {
         Ok(Arc::new(inside))
     }
 
-    async fn attach(&self) -> Result<Attached, ClusterError> {
+    async fn attach(&self) -> Result<RemoteClient<Attached>, ClusterError> {
         let pod = (self.pod)().await?;
-        Attached::start_in(&self.pods, &pod, self.container, &["inside"]).await
+        let attached = Attached::start_in(&self.pods, &pod, self.container, &[SERVE]);
+        Ok(RemoteClient::new(attached.await?))
     }
 
     /// Asks once, or again where the way was cut; a request to a contender is sent at most once.
-    pub(super) async fn ask(&self, question: &PodRequest) -> Result<PodReply, ClusterError> {
+    pub(super) async fn ask(&self, question: &RemoteRequest) -> Result<RemoteReply, ClusterError> {
         let mut kept = self.attached.lock().await;
         let deadline = Instant::now() + AWAY_MAX;
         loop {
@@ -75,12 +77,12 @@ impl PodClient {
                 None => self.attach().await,
             };
             let asked = match attached {
-                Ok(mut attached) => match exchange(&mut attached, question).await {
+                Ok(mut attached) => match attached.ask(question).await {
                     Ok(reply) => {
                         *kept = Some(attached);
                         return Ok(reply);
                     }
-                    Err(error) => Err(error),
+                    Err(problem) => Err(ClusterError::new(problem)),
                 },
                 Err(error) => Err(error),
             };
@@ -94,7 +96,7 @@ impl PodClient {
 
 impl std::fmt::Debug for PodClient {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Inside")
+        write!(f, "PodClient")
     }
 }
 
@@ -105,16 +107,4 @@ fn named(pod: &str) -> Finder {
         let pod = pod.clone();
         Box::pin(async { Ok(pod) })
     })
-}
-
-async fn exchange(
-    attached: &mut Attached,
-    question: &PodRequest,
-) -> Result<PodReply, ClusterError> {
-    let strange =
-        |error: serde_json::Error| ClusterError::new(format!("invalid reply from a Pod: {error}"));
-    let line = serde_json::to_string(question).map_err(strange)?;
-    attached.say(&line).await?;
-    let reply = attached.hear().await?;
-    serde_json::from_str(&reply).map_err(strange)
 }

@@ -9,13 +9,9 @@ use k8s_openapi::api::core::v1::Pod;
 use serde_json::{Value, json};
 
 use crate::api::StartSpec;
-use crate::docker::image::PROGRAM;
 use crate::kubernetes::node_image::NodeImage;
+use crate::remote::{CGROUP_MOUNT, PROGRAM, SCRATCH};
 
-/// Where backends and load generators may write in their Pods.
-pub(super) const SCRATCH: &str = "/tmp";
-/// Where a meter sees the cgroup files of its node.
-pub(super) const CGROUP_MOUNT: &str = "/host/cgroup";
 /// The container that meters the other one of its Pod.
 pub(super) const METER: &str = "meter";
 /// The CPU that the meter and the node's own Pods request besides a contender, cores.

@@ -29,13 +29,14 @@ use crate::kubernetes::meters::{Meters, describe, make_meter, start_meters};
 use crate::kubernetes::node_image::NodeImage;
 use crate::kubernetes::nodes::Nodes;
 use crate::kubernetes::pod_client::PodClient;
-use crate::kubernetes::pod_protocol::{PodReply, PodRequest, ServiceRequest};
 use crate::kubernetes::pods::{Common, PodOrder, pod_name};
 use crate::kubernetes::postgres;
 use crate::kubernetes::running::{address, begun_telling, create, is_over, running};
 use crate::kubernetes::session::{Namespaces, own_labels, sweep};
 use crate::kubernetes::start::{Made, seen_to_start, watch_for};
 use crate::ready::monotonic_ns;
+use crate::remote::client::strange;
+use crate::remote::protocol::{PodReply, PodRequest, RemoteReply, RemoteRequest, ServiceRequest};
 use crate::services::dependency::Launched;
 use crate::services::postgres::command_in_image;
 use crate::{Spoken, Wire, http};
@@ -190,20 +191,21 @@ impl KubernetesRuntime {
             body: STANDARD.encode(question.body),
             limit_ns: u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX),
         };
-        match self.client.ask(&PodRequest::Ask(Box::new(request))).await {
-            Ok(PodReply::Response {
+        let request = RemoteRequest::Pod(PodRequest::Ask(Box::new(request)));
+        match self.client.ask(&request).await {
+            Ok(RemoteReply::Pod(PodReply::Response {
                 status,
                 grpc_status,
                 headers,
                 body,
-            }) => Ok(ReceivedResponse {
+            })) => Ok(ReceivedResponse {
                 status,
                 grpc_status,
                 headers,
                 body: STANDARD.decode(body).map_err(Problem::new)?,
             }),
-            Ok(PodReply::NoResponse(why)) => Err(why.into()),
-            Ok(_) => Err("the Pod replied to another question".into()),
+            Ok(RemoteReply::Pod(PodReply::NoResponse(why))) => Err(why.into()),
+            Ok(other) => Err(strange(other)),
             Err(error) => Err(error.into()),
         }
     }
@@ -219,7 +221,7 @@ impl KubernetesRuntime {
         let (pods, name) = (self.namespaces.pods(), self.backend_name());
         let notes = PodClient::start(&pods, &name).await?;
         Ok(BackendPod {
-            notes: Some((notes, PodRequest::Notes)),
+            notes: Some((notes, RemoteRequest::Pod(PodRequest::Notes))),
             ..pod
         })
     }
@@ -239,13 +241,14 @@ impl KubernetesRuntime {
         let node = pod.address;
         let notes = PodClient::begin(&self.namespaces.pods(), self.load.finder(0)).await?;
         let warm_up_ns = u64::try_from(warm_up.as_nanos()).unwrap_or(u64::MAX);
-        match notes.ask(&PodRequest::Fill { node, warm_up_ns }).await? {
-            PodReply::Filled => {}
-            PodReply::NoAnswer(why) => return Err(ClusterError::new(why)),
-            _ => return Err(ClusterError::new("a Pod replied to another question")),
+        let fill = RemoteRequest::Pod(PodRequest::Fill { node, warm_up_ns });
+        match notes.ask(&fill).await? {
+            RemoteReply::Pod(PodReply::Filled) => {}
+            RemoteReply::Pod(PodReply::NoAnswer(why)) => return Err(ClusterError::new(why)),
+            other => return Err(ClusterError::new(strange(other))),
         }
         Ok(BackendPod {
-            notes: Some((notes, PodRequest::Statistics { node })),
+            notes: Some((notes, RemoteRequest::Pod(PodRequest::Statistics { node }))),
             ..pod
         })
     }

@@ -10,16 +10,17 @@ use crate::api::StartSpec;
 use crate::kubernetes::error::ClusterError;
 use crate::kubernetes::instance::delete_aside;
 use crate::kubernetes::pod_client::PodClient;
-use crate::kubernetes::pod_protocol::{PodReply, PodRequest, Watched};
 use crate::kubernetes::running::metered;
 use crate::ready::monotonic_ns;
+use crate::remote::client::strange;
+use crate::remote::protocol::{PodReply, PodRequest, RemoteReply, RemoteRequest, Watched};
 
 /// Returns a meter's report on the start of a Pod, and when it arrived here.
 pub(super) async fn seen_to_start(
     watcher: Option<Arc<PodClient>>,
     pods: Api<Pod>,
     name: String,
-    question: PodRequest,
+    question: RemoteRequest,
 ) -> Result<(PodReply, u64), ClusterError> {
     let watcher = match watcher {
         Some(watcher) => watcher,
@@ -28,20 +29,22 @@ pub(super) async fn seen_to_start(
             PodClient::sidecar(&pods, &name).await?
         }
     };
-    let reply = watcher.ask(&question).await?;
-    Ok((reply, monotonic_ns()))
+    match watcher.ask(&question).await? {
+        RemoteReply::Pod(reply) => Ok((reply, monotonic_ns())),
+        other => Err(ClusterError::new(strange(other))),
+    }
 }
 
 /// Returns the order for which a meter watches.
-pub(super) fn watch_for(uid: String, spec: &StartSpec, spoken: Spoken) -> PodRequest {
-    PodRequest::Watch(Watched {
+pub(super) fn watch_for(uid: String, spec: &StartSpec, spoken: Spoken) -> RemoteRequest {
+    RemoteRequest::Pod(PodRequest::Watch(Watched {
         pod: uid,
         program: spec.command.first().cloned().unwrap_or_default(),
         port: spec.port,
         path: spec.ready_path.clone(),
         spoken,
         limit_ns: u64::try_from(spec.start_timeout.as_nanos()).unwrap_or(u64::MAX),
-    })
+    }))
 }
 
 /// A Pod that goes again unless it is wanted: one that never ran must not take the room of the

@@ -11,6 +11,7 @@ use bakeoff_model::record::{Cores, GeneratorCeiling};
 use crate::contracts::{LoadGenerator, RunningLoad};
 use crate::fleet::FleetGenerator;
 use crate::kubernetes::{Attached, LEAD, LoadPods};
+use crate::remote::client::Way as _;
 
 /// How long a Pod may be silent beyond what its load explains.
 const PATIENCE: Duration = Duration::from_secs(20);

@@ -18,18 +18,17 @@ use tokio::sync::{Mutex, OnceCell};
 
 use crate::clock_offset::clock_offset;
 use crate::ready::{monotonic_ns, wall_ns};
+use crate::remote::SERVE;
+use crate::remote::client::{RemoteClient, strange};
+use crate::remote::protocol::{RemoteReply, RemoteRequest};
 use crate::round_trip::{CONNECTIONS, CONNECTIONS_SSH, Distance};
 use crate::ssh::address::SshAddress;
 use crate::ssh::connection::{self, Held, READY, host_and_port, quoted};
-use crate::ssh::remote_client::{RemoteClient, strange};
-use crate::ssh::remote_protocol::{RemoteReply, RemoteRequest};
+use crate::ssh::way::{SshWay, client};
 use crate::sweep::PREFIX;
 
 /// The name of this program there.
 const PROGRAM: &str = "bakeoff";
-
-/// The subcommand of this program that serves requests.
-const ANSWERS: &str = "far";
 
 /// The remedy where this program does not start.
 const STATIC: &str = "a bakeoff that is linked statically (target *-linux-musl) runs on every \
@@ -45,7 +44,7 @@ pub struct SshHost {
     held: std::sync::Mutex<Held>,
     name: String,
     host: Host,
-    answers: Mutex<RemoteClient>,
+    answers: Mutex<RemoteClient<SshWay>>,
     distance: OnceCell<Distance>,
     /// Digest of what was copied -> where it is.
     pub(super) sent: Mutex<BTreeMap<String, String>>,
@@ -89,9 +88,9 @@ impl SshHost {
         let (name, folder) = said.ok_or("it does not say where its folder is")?;
         let (folder, name) = (folder.to_owned(), name.to_owned());
         copy_program(address, &folder, program).await?;
-        let command = command_of(address, &folder, &[ANSWERS]);
-        let mut answers = RemoteClient::start(command, &name)?;
-        let host = match answers.ask(RemoteRequest::Host).await? {
+        let command = command_of(address, &folder, &[SERVE]);
+        let mut answers = client(command, &name)?;
+        let host = match answers.ask(&RemoteRequest::Host).await? {
             RemoteReply::Host(host) => *host,
             other => return Err(strange(other)),
         };
@@ -144,13 +143,13 @@ impl SshHost {
     }
 
     /// Asks the program there.
-    pub(super) async fn ask(&self, question: RemoteRequest) -> Result<RemoteReply, Problem> {
+    pub(super) async fn ask(&self, question: &RemoteRequest) -> Result<RemoteReply, Problem> {
         self.answers.lock().await.ask(question).await
     }
 
     /// Starts the program there once more, for separate requests.
-    pub(super) fn answers(&self) -> Result<RemoteClient, Problem> {
-        RemoteClient::start(self.command(&[ANSWERS]), &self.name)
+    pub(super) fn answers(&self) -> Result<RemoteClient<SshWay>, Problem> {
+        client(self.command(&[SERVE]), &self.name)
     }
 
     /// Runs a subcommand of this program there to its end. Returns its output.
@@ -170,7 +169,7 @@ impl SshHost {
     pub async fn clock(&self) -> Result<FarClock, Problem> {
         let mut answers = self.answers.lock().await;
         let mut there_ahead_ns = 0;
-        let ask = async || match answers.ask(RemoteRequest::Clock).await? {
+        let ask = async || match answers.ask(&RemoteRequest::Clock).await? {
             RemoteReply::Clock { wall_ns, ahead_ns } => {
                 there_ahead_ns = ahead_ns;
                 Ok(Some(wall_ns))
@@ -192,7 +191,10 @@ impl SshHost {
     /// is no way. `is_ssh` says that a server of SSH listens there, which is spared.
     pub async fn round_trip(&self, to: SocketAddr, is_ssh: bool) -> Option<u64> {
         let connections = if is_ssh { CONNECTIONS_SSH } else { CONNECTIONS };
-        match self.ask(RemoteRequest::RoundTrip { to, connections }).await {
+        match self
+            .ask(&RemoteRequest::RoundTrip { to, connections })
+            .await
+        {
             Ok(RemoteReply::RoundTrip(time_ns)) => time_ns,
             _ => None,
         }

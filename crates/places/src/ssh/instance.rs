@@ -16,8 +16,9 @@ use tokio::time::timeout;
 
 use crate::Wire;
 use crate::api::{BoxFuture, ExitInfo, Instance, ReadyError, Sampled, StopReport};
-use crate::ssh::remote_client::{RemoteClient, strange};
-use crate::ssh::remote_protocol::{RemoteReply, RemoteRequest};
+use crate::remote::client::{RemoteClient, strange};
+use crate::remote::protocol::{ProcessReply, ProcessRequest, RemoteReply, RemoteRequest};
+use crate::ssh::way::SshWay;
 
 /// How long a connection to a process that is ready may take.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -29,7 +30,7 @@ pub(super) struct RemoteProcess {
     pub(super) host: String,
     pub(super) address: SocketAddr,
     /// A separate connection to the program there that has started it and ends it.
-    pub(super) answers: RemoteClient,
+    pub(super) answers: RemoteClient<SshWay>,
     pub(super) wire: Wire,
     pub(super) log_path: PathBuf,
 }
@@ -45,7 +46,7 @@ struct Shared {
     label: String,
     host: String,
     address: SocketAddr,
-    answers: tokio::sync::Mutex<RemoteClient>,
+    answers: tokio::sync::Mutex<RemoteClient<SshWay>>,
     wire: Wire,
     log_path: PathBuf,
     /// The end of its output, as far as it is known here.
@@ -84,9 +85,9 @@ impl SshInstance {
 }
 
 impl Shared {
-    async fn ask(&self, question: RemoteRequest) -> Result<RemoteReply, Problem> {
+    async fn ask(&self, question: ProcessRequest) -> Result<RemoteReply, Problem> {
         let mut answers = self.answers.lock().await;
-        let reply = answers.ask(question).await;
+        let reply = answers.ask(&RemoteRequest::Process(question)).await;
         if let Err(why) = &reply {
             *self.cut.lock().unwrap_or_else(PoisonError::into_inner) = Some(why.clone());
         }
@@ -95,7 +96,9 @@ impl Shared {
 
     /// Asks for the end of the output.
     async fn hear(&self) {
-        if let Ok(RemoteReply::Output(output)) = self.ask(RemoteRequest::Output).await {
+        if let Ok(RemoteReply::Process(ProcessReply::Output(output))) =
+            self.ask(ProcessRequest::Output).await
+        {
             self.heard(output);
         }
     }
@@ -133,15 +136,15 @@ impl Shared {
 
     async fn ready(&self, limit: Duration) -> Result<Startup, ReadyError> {
         let limit_ns = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
-        let reply = self.ask(RemoteRequest::AwaitReady { limit_ns }).await;
+        let reply = self.ask(ProcessRequest::AwaitReady { limit_ns }).await;
         // Its output until now is for messages.
         self.hear().await;
         let why = match reply {
-            Ok(RemoteReply::Ready(startup)) => {
+            Ok(RemoteReply::Process(ProcessReply::Ready(startup))) => {
                 self.reached(limit).await?;
                 return Ok(*startup);
             }
-            Ok(RemoteReply::NotReady(error)) => return Err(error),
+            Ok(RemoteReply::Process(ProcessReply::NotReady(error))) => return Err(error),
             Ok(other) => strange(other),
             Err(problem) => problem,
         };
@@ -155,8 +158,8 @@ impl Shared {
 
     async fn stopped(&self, grace: Duration) -> StopReport {
         let grace_ns = u64::try_from(grace.as_nanos()).unwrap_or(u64::MAX);
-        match self.ask(RemoteRequest::Stop { grace_ns }).await {
-            Ok(RemoteReply::Stopped(report, output)) => {
+        match self.ask(ProcessRequest::Stop { grace_ns }).await {
+            Ok(RemoteReply::Process(ProcessReply::Stopped(report, output))) => {
                 // A full disk costs the log, never the run.
                 let _ = fs::write(&self.log_path, output);
                 self.heard(tail(&self.log_path));
@@ -188,7 +191,7 @@ impl Instance for SshInstance {
 
     fn sample(&self) -> BoxFuture<'_, Sampled> {
         Box::pin(async {
-            match self.shared.ask(RemoteRequest::Sample).await {
+            match self.shared.ask(ProcessRequest::Sample).await {
                 Ok(RemoteReply::Sample(resources, host)) => Sampled {
                     resources: *resources,
                     host,
@@ -200,8 +203,8 @@ impl Instance for SshInstance {
 
     fn exited(&self) -> BoxFuture<'_, Option<ExitInfo>> {
         Box::pin(async {
-            match self.shared.ask(RemoteRequest::Exited).await {
-                Ok(RemoteReply::Exited(Some((exit, output)))) => {
+            match self.shared.ask(ProcessRequest::Exited).await {
+                Ok(RemoteReply::Process(ProcessReply::Exited(Some((exit, output))))) => {
                     self.shared.heard(output);
                     Some(exit)
                 }

@@ -8,13 +8,10 @@ mod connection;
 mod file_copy;
 mod host;
 mod instance;
-mod remote_client;
-mod remote_protocol;
-mod remote_server;
 mod runtime;
+mod way;
 
 pub use crate::ssh::address::SshAddress;
 pub(crate) use crate::ssh::connection::{Held, READY, host_and_port};
 pub use crate::ssh::host::{FarClock, SshHost};
-pub use crate::ssh::remote_server::serve;
 pub use crate::ssh::runtime::SshRuntime;

@@ -9,11 +9,13 @@ use bakeoff_build::log::Log;
 use bakeoff_model::suite::conditions::{Enforcement, TrafficPath};
 
 use crate::api::{BoxFuture, Instance, Runtime, StartError, StartSpec, SweepError};
+use crate::remote::client::strange;
+use crate::remote::protocol::{
+    ProcessReply, ProcessRequest, RemoteReply, RemoteRequest, RemoteStart,
+};
 use crate::round_trip::Distance;
 use crate::ssh::host::SshHost;
 use crate::ssh::instance::{RemoteProcess, SshInstance};
-use crate::ssh::remote_client::strange;
-use crate::ssh::remote_protocol::{RemoteReply, RemoteRequest, RemoteStart};
 
 /// Starts processes of another host. Make one a session.
 #[derive(Debug)]
@@ -33,11 +35,13 @@ impl SshRuntime {
     /// There is no way, something cannot be removed, or no folder be made.
     pub async fn begin(host: Arc<SshHost>) -> Result<Self, Problem> {
         let distance = host.distance().await?;
-        let reply = host.ask(RemoteRequest::Sweep).await?;
-        let RemoteReply::Swept {
+        let reply = host
+            .ask(&RemoteRequest::Process(ProcessRequest::Sweep))
+            .await?;
+        let RemoteReply::Process(ProcessReply::Swept {
             enforcement,
             removed,
-        } = reply
+        }) = reply
         else {
             return Err(strange(reply).context(host.name()));
         };
@@ -84,9 +88,13 @@ impl SshRuntime {
         })?;
         let order = order(spec).map_err(failed)?;
         let mut answers = self.host.answers().map_err(failed)?;
-        let asked = answers.ask(RemoteRequest::Start(Box::new(order))).await;
+        let asked = answers
+            .ask(&RemoteRequest::Process(ProcessRequest::Start(Box::new(
+                order,
+            ))))
+            .await;
         match asked.map_err(failed)? {
-            RemoteReply::Started => Ok(SshInstance::new(RemoteProcess {
+            RemoteReply::Process(ProcessReply::Started) => Ok(SshInstance::new(RemoteProcess {
                 label: spec.label.clone(),
                 host: self.host.name().to_owned(),
                 address: SocketAddr::new(self.distance.there.ip(), spec.port),
@@ -94,7 +102,9 @@ impl SshRuntime {
                 wire: spec.wire.clone(),
                 log_path: spec.log_path.clone(),
             })),
-            RemoteReply::NotStarted(error) => Err(there(error, self.host.name())),
+            RemoteReply::Process(ProcessReply::NotStarted(error)) => {
+                Err(there(error, self.host.name()))
+            }
             other => Err(failed(strange(other))),
         }
     }

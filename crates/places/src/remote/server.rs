@@ -1,22 +1,19 @@
-//! The part of a session on another host: describes that host, reports the time, and runs a
-//! process. One request a line on standard input, one reply a line on standard output.
+//! The part of a session elsewhere: describes its host, reports the time, runs a process, and sees
+//! the other containers of a Pod or a node. One request a line on standard input, one reply a line
+//! on standard output.
 
-use std::fs;
 use std::io::{self, BufRead as _};
-use std::path::PathBuf;
 use std::thread;
-use std::time::Duration;
 
-use bakeoff_base::problem::Problem;
-use bakeoff_grpc::Schema;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
-use crate::api::{ContainerOptions, Instance, Runtime as _, Sampled, StartError, StartSpec};
-use crate::local::{ProcessOptions, ProcessRuntime};
+use crate::host;
+use crate::local::ProcessOptions;
 use crate::ready::{monotonic_ns, wall_ns};
+use crate::remote::pod::Containers;
+use crate::remote::process::Processes;
+use crate::remote::protocol::{Numbered, RemoteReply, RemoteRequest};
 use crate::round_trip::round_trip;
-use crate::ssh::remote_protocol::{Numbered, RemoteReply, RemoteRequest, RemoteStart};
-use crate::{Wire, host};
 
 /// Replies to questions until standard input ends, then ends and removes what was started. Blocks.
 ///
@@ -67,18 +64,15 @@ async fn answer(
 
 /// The state of the part.
 struct Answering {
-    options: ProcessOptions,
-    process: Option<ProcessRuntime>,
-    /// The process, and where its output is.
-    started: Option<(Box<dyn Instance>, PathBuf)>,
+    processes: Processes,
+    containers: Containers,
 }
 
 impl Answering {
     fn new(options: ProcessOptions) -> Self {
         Self {
-            options,
-            process: None,
-            started: None,
+            processes: Processes::new(options),
+            containers: Containers::of_this_pod(),
         }
     }
 
@@ -96,106 +90,10 @@ impl Answering {
                 let time = round_trip(to, connections).await.ok();
                 RemoteReply::RoundTrip(time.and_then(|time| u64::try_from(time.as_nanos()).ok()))
             }
-            RemoteRequest::Sweep => self.sweep().await.unwrap_or_else(RemoteReply::Failed),
-            RemoteRequest::Start(order) => match self.start(&order).await {
-                Ok(()) => RemoteReply::Started,
-                Err(error) => RemoteReply::NotStarted(error),
-            },
-            of_process => match &mut self.started {
-                Some((instance, log)) => reply_of(&mut **instance, log, of_process).await,
-                None => RemoteReply::Failed("no process has been started".into()),
-            },
+            RemoteRequest::Process(question) => self.processes.reply(question).await,
+            RemoteRequest::Pod(question) => self.containers.reply(question).await,
         }
     }
-
-    /// Returns the runtime of processes, which is made when it is needed first.
-    fn process(&mut self) -> Result<&ProcessRuntime, Problem> {
-        if self.process.is_none() {
-            let made = ProcessRuntime::new(self.options.clone());
-            let made = made.map_err(|error| {
-                let base = self.options.run_base.display();
-                Problem::new(format_args!("no folder can be made in {base}: {error}"))
-            });
-            self.process = Some(made?);
-        }
-        self.process.as_ref().ok_or("there is no runtime".into())
-    }
-
-    async fn sweep(&mut self) -> Result<RemoteReply, Problem> {
-        let process = self.process()?;
-        let removed = process.sweep().await.map_err(Problem::new)?;
-        Ok(RemoteReply::Swept {
-            enforcement: process.enforcement(),
-            removed,
-        })
-    }
-
-    async fn start(&mut self, order: &RemoteStart) -> Result<(), StartError> {
-        let failed = |why| StartError::failed(&order.label, why);
-        let process = self.process().map_err(failed)?;
-        let spec = spec(order, process.folder().join("log"));
-        let spec = spec.map_err(failed)?;
-        let instance = process.start(&spec).await?;
-        self.started = Some((instance, spec.log_path));
-        Ok(())
-    }
-}
-
-/// The reply to a question about a process.
-async fn reply_of(
-    instance: &mut dyn Instance,
-    log: &PathBuf,
-    question: RemoteRequest,
-) -> RemoteReply {
-    match question {
-        RemoteRequest::AwaitReady { limit_ns } => {
-            match instance.await_ready(Duration::from_nanos(limit_ns)).await {
-                Ok(startup) => RemoteReply::Ready(Box::new(startup)),
-                Err(error) => RemoteReply::NotReady(error),
-            }
-        }
-        RemoteRequest::Sample => {
-            let Sampled { resources, host } = instance.sample().await;
-            RemoteReply::Sample(Box::new(resources), host)
-        }
-        RemoteRequest::Exited => {
-            let exit = instance.exited().await;
-            RemoteReply::Exited(exit.map(|exit| (exit, instance.logs())))
-        }
-        RemoteRequest::Output => RemoteReply::Output(instance.logs()),
-        RemoteRequest::Stop { grace_ns } => {
-            let report = instance.stop(Duration::from_nanos(grace_ns)).await;
-            let output = fs::read(log).unwrap_or_default();
-            RemoteReply::Stopped(report, String::from_utf8_lossy(&output).into_owned())
-        }
-        _ => RemoteReply::Failed("it is not about a process".into()),
-    }
-}
-
-/// How a process is started that is ordered from another host.
-fn spec(order: &RemoteStart, log_path: PathBuf) -> Result<StartSpec, Problem> {
-    let descriptors = order.grpc.as_ref();
-    let schema = descriptors.map(|body| Schema::from_descriptors(body.as_bytes()));
-    Ok(StartSpec {
-        label: order.label.clone(),
-        command: order.command.clone(),
-        env: order.env.clone(),
-        arguments: Vec::new(),
-        workdir: PathBuf::from(&order.workdir),
-        limits: order.limits,
-        cores: Vec::new(),
-        port: order.port,
-        ready_path: order.ready_path.clone(),
-        start_timeout: Duration::ZERO,
-        image: None,
-        service: None,
-        container: ContainerOptions::default(),
-        wire: Wire {
-            tls: order.tls.clone(),
-            grpc: schema.transpose()?,
-        },
-        log_path,
-    })
 }
 
 #[cfg(test)]
@@ -209,7 +107,9 @@ mod tests {
     use super::{Answering, answer};
     use crate::api::StartError;
     use crate::local::ProcessOptions;
-    use crate::ssh::remote_protocol::{Numbered, RemoteReply, RemoteRequest, RemoteStart};
+    use crate::remote::protocol::{
+        Numbered, ProcessReply, ProcessRequest, RemoteReply, RemoteRequest, RemoteStart,
+    };
 
     /// The replies to questions that follow each other.
     async fn replies(questions: Vec<RemoteRequest>) -> Vec<Numbered<RemoteReply>> {
@@ -244,7 +144,7 @@ mod tests {
     }
 
     fn order(program: &str) -> RemoteRequest {
-        RemoteRequest::Start(Box::new(RemoteStart {
+        RemoteRequest::Process(ProcessRequest::Start(Box::new(RemoteStart {
             label: "one".to_owned(),
             command: vec![program.to_owned()],
             env: BTreeMap::from([("PORT".to_owned(), "8080".to_owned())]),
@@ -254,7 +154,7 @@ mod tests {
             ready_path: "/".to_owned(),
             tls: None,
             grpc: None,
-        }))
+        })))
     }
 
     #[tokio::test]
@@ -264,10 +164,10 @@ mod tests {
         let questions = vec![
             RemoteRequest::Host,
             RemoteRequest::RoundTrip { to, connections: 3 },
-            RemoteRequest::Sample,
+            RemoteRequest::Process(ProcessRequest::Sample),
             order("no-such-program-of-any-host"),
-            RemoteRequest::Stop { grace_ns: 1 },
-            RemoteRequest::Sweep,
+            RemoteRequest::Process(ProcessRequest::Stop { grace_ns: 1 }),
+            RemoteRequest::Process(ProcessRequest::Sweep),
         ];
         let replies = replies(questions).await;
         let numbers: Vec<u64> = replies.iter().map(|one| one.number).collect();
@@ -283,12 +183,13 @@ mod tests {
             "{lines:?}"
         );
         assert!(failed(lines[2]) && failed(lines[4]), "{lines:?}");
-        let refused = RemoteReply::NotStarted(StartError::NoProgram {
+        let refused = RemoteReply::Process(ProcessReply::NotStarted(StartError::NoProgram {
             label: "one".to_owned(),
             program: "no-such-program-of-any-host".to_owned(),
-        });
+        }));
         assert_eq!(*lines[3], refused);
-        assert!(matches!(lines[5], RemoteReply::Swept { .. }), "{lines:?}");
+        let is_swept = matches!(lines[5], RemoteReply::Process(ProcessReply::Swept { .. }));
+        assert!(is_swept, "{lines:?}");
     }
 
     #[tokio::test]

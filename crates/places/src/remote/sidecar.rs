@@ -7,17 +7,17 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Instant;
 
-use crate::docker::watch::is_prepared;
-use crate::kubernetes::watch::{Begun, POLL, meter_in};
+use crate::container_start::is_prepared;
 use crate::meter::{Meter, Stat, TICK_NS, all_processes};
 use crate::ready::monotonic_ns;
+use crate::remote::watch::{Begun, POLL, meter_in};
 
 /// The process that holds the Pod's network and processes.
 const HOLDER: u32 = 1;
 
 /// Waits for the program of the other container.
 pub(super) fn await_program(deadline: Instant) -> Option<Begun> {
-    let taken_ns = Stat::of(HOLDER).map_or_else(monotonic_ns, |holder| began_ns(&holder));
+    let taken_ns = Stat::of(HOLDER).map_or_else(monotonic_ns, |holder| started_ns(&holder));
     let mut before_ns = None;
     while Instant::now() < deadline {
         let now_ns = monotonic_ns();
@@ -26,7 +26,7 @@ pub(super) fn await_program(deadline: Instant) -> Option<Begun> {
                 pid,
                 taken_ns,
                 // One that was there first had started by then: its process is a little older.
-                at_ns: before_ns.unwrap_or_else(|| began_ns(&stat)),
+                at_ns: before_ns.unwrap_or_else(|| started_ns(&stat)),
             });
         }
         before_ns = Some(now_ns);
@@ -54,6 +54,6 @@ fn neighbour() -> Option<(u32, Stat)> {
     others.min_by_key(|(_, stat)| stat.start_ticks)
 }
 
-fn began_ns(process: &Stat) -> u64 {
+fn started_ns(process: &Stat) -> u64 {
     process.start_ticks.saturating_mul(TICK_NS)
 }

@@ -13,11 +13,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::cgroup::Version;
-use crate::docker::watch::{is_prepared, own_address};
-use crate::kubernetes::pod_protocol::{PodReply, Watched};
+use crate::container_start::{is_prepared, own_address};
 use crate::local::sockets::listeners_beside;
 use crate::meter::Meter;
 use crate::ready::{Unanswered, await_answer, monotonic_ns};
+use crate::remote::protocol::{PodReply, Watched};
 
 /// Distance of two looks for a Pod's group, which the kubelet makes long before its program.
 const POLL_GROUP: Duration = Duration::from_millis(2);

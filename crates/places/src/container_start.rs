@@ -21,19 +21,19 @@ const PREPARING: [&str; 4] = ["runc", "crun", "conmon", "exe"];
 
 /// A container's program that has started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Executed {
+pub(crate) struct Executed {
     /// Its process, as the host numbers it.
-    pub(super) pid: u32,
+    pub(crate) pid: u32,
     /// Last moment at which it had not yet started, monotonic ns. The true one is one poll later at
     /// most: start-up times come out long by that, never short.
-    pub(super) at_ns: u64,
+    pub(crate) at_ns: u64,
     /// The container's address, when it has a separate network.
-    pub(super) address: Option<Ipv4Addr>,
+    pub(crate) address: Option<Ipv4Addr>,
 }
 
 /// Waits until the program of a container starts. `None` when cancelled, after one last look.
 /// Blocking.
-pub(super) fn await_execution(id: &str, give_up: &AtomicBool) -> Option<Executed> {
+pub(crate) fn await_execution(id: &str, give_up: &AtomicBool) -> Option<Executed> {
     let mountinfo = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
     let groups = candidates(&mountinfo, id);
     let mut before_ns = monotonic_ns();
@@ -93,7 +93,7 @@ pub(crate) fn is_prepared(pid: u32) -> bool {
 
 /// Whether a process is in a group with the container's id: only then is it the process of
 /// that number on this host.
-pub(super) fn is_of(pid: u32, id: &str) -> bool {
+pub(crate) fn is_of(pid: u32, id: &str) -> bool {
     fs::read_to_string(format!("/proc/{pid}/cgroup")).is_ok_and(|groups| groups.contains(id))
 }
 

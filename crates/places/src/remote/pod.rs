@@ -1,8 +1,7 @@
-//! The server in Pods other than load generators: asks a service, waits for it, reads the meters of
-//! a container. One request a line on standard input, one reply a line on standard output.
+//! The view of this program in a Pod: it asks a service, waits for it, reads the meters of a
+//! container.
 
 use std::collections::HashMap;
-use std::io::{BufRead as _, Write as _};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
@@ -11,53 +10,77 @@ use bakeoff_model::measure::resource::ResourceSample;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use crate::docker::image::RECORDINGS;
-use crate::kubernetes::pod_protocol::{PodReply, PodRequest, ServiceRequest};
-use crate::kubernetes::pods::{CGROUP_MOUNT, SCRATCH};
-use crate::kubernetes::sidecar;
-use crate::kubernetes::watch::{await_program, meter, watch};
 use crate::meter::Meter;
-use crate::ready::{monotonic_ns, wall_ns};
+use crate::ready::monotonic_ns;
+use crate::remote::protocol::{PodReply, PodRequest, RemoteReply, ServiceRequest};
+use crate::remote::watch::{await_program, meter, watch};
+use crate::remote::{CGROUP_MOUNT, RECORDINGS, SCRATCH, sidecar};
 use crate::services::{ReplayNotes, elasticsearch};
 use crate::{host, http};
 
-/// Replies to questions until standard input ends. Blocks.
-///
-/// # Errors
-/// A line is not a request, or the reply cannot be written.
-pub fn serve() -> std::io::Result<()> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
-    let mut meters = HashMap::new();
-    let root = Some(Path::new(CGROUP_MOUNT)).filter(|mount| mount.is_dir());
-    let notes = ReplayNotes::in_folder(Path::new(SCRATCH));
-    let mut output = std::io::stdout().lock();
-    for line in std::io::stdin().lock().lines() {
-        let reply = match serde_json::from_str(&line?)? {
-            PodRequest::Ask(request) => runtime.block_on(response(&request)),
-            PodRequest::Watch(watched) => watch(&watched, |deadline| match root {
-                Some(root) => await_program(root, &watched, deadline),
-                None => sidecar::await_program(deadline),
-            }),
+/// The other containers of this Pod or this node.
+pub(super) struct Containers {
+    /// The cgroup files of the node, if this Pod sees them.
+    root: Option<&'static Path>,
+    notes: ReplayNotes,
+    meters: HashMap<String, Meter>,
+}
+
+impl Containers {
+    pub(super) fn of_this_pod() -> Self {
+        Self {
+            root: Some(Path::new(CGROUP_MOUNT)).filter(|mount| mount.is_dir()),
+            notes: ReplayNotes::in_folder(Path::new(SCRATCH)),
+            meters: HashMap::new(),
+        }
+    }
+
+    pub(super) async fn reply(&mut self, question: PodRequest) -> RemoteReply {
+        RemoteReply::Pod(match question {
+            PodRequest::Ask(request) => response(&request).await,
+            PodRequest::Watch(watched) => {
+                let root = self.root;
+                let watching = tokio::task::spawn_blocking(move || {
+                    watch(&watched, |deadline| match root {
+                        Some(root) => await_program(root, &watched, deadline),
+                        None => sidecar::await_program(deadline),
+                    })
+                });
+                watching.await.unwrap_or(PodReply::NoProgram)
+            }
             PodRequest::Notes => PodReply::Notes {
-                requests: runtime.block_on(notes.requests()),
-                unknown: notes.unknown(),
+                requests: self.notes.requests().await,
+                unknown: self.notes.unknown(),
             },
-            PodRequest::Sample { container } => sample(&mut meters, root, container),
-            PodRequest::Fill { node, warm_up_ns } => runtime.block_on(fill(node, warm_up_ns)),
+            PodRequest::Sample { container } => return self.sample(container),
+            PodRequest::Fill { node, warm_up_ns } => fill(node, warm_up_ns).await,
             PodRequest::Statistics { node } => PodReply::Notes {
-                requests: runtime.block_on(elasticsearch::requests(node)),
+                requests: elasticsearch::requests(node).await,
                 unknown: Vec::new(),
             },
-            PodRequest::Host => PodReply::Host(Box::new(host::describe())),
-            PodRequest::Clock => PodReply::Clock(wall_ns()),
-        };
-        serde_json::to_writer(&mut output, &reply)?;
-        output.write_all(b"\n")?;
-        output.flush()?;
+        })
     }
-    Ok(())
+
+    fn sample(&mut self, container: String) -> RemoteReply {
+        let found = || match self.root {
+            Some(root) => meter(root, &container),
+            None => sidecar::meter(),
+        };
+        if !self.meters.contains_key(&container)
+            && let Some(meter) = found()
+        {
+            // Contenders come one after the other: the files of former ones lead nowhere.
+            self.meters
+                .retain(|_, meter: &mut Meter| !meter.processes().is_empty());
+            self.meters.insert(container.clone(), meter);
+        }
+        let sample = self.meters.get(&container).map(Meter::sample);
+        let absent = || ResourceSample {
+            at_ns: monotonic_ns(),
+            ..ResourceSample::default()
+        };
+        RemoteReply::Sample(Box::new(sample.unwrap_or_else(absent)), host::time())
+    }
 }
 
 async fn fill(node: SocketAddr, warm_up_ns: u64) -> PodReply {
@@ -88,26 +111,6 @@ async fn response(request: &ServiceRequest) -> PodReply {
     }
 }
 
-fn sample(meters: &mut HashMap<String, Meter>, root: Option<&Path>, container: String) -> PodReply {
-    let found = || match root {
-        Some(root) => meter(root, &container),
-        None => sidecar::meter(),
-    };
-    if !meters.contains_key(&container)
-        && let Some(meter) = found()
-    {
-        // Contenders come one after the other: the files of former ones lead nowhere.
-        meters.retain(|_, meter: &mut Meter| !meter.processes().is_empty());
-        meters.insert(container.clone(), meter);
-    }
-    let sample = meters.get(&container).map(Meter::sample);
-    let absent = || ResourceSample {
-        at_ns: monotonic_ns(),
-        ..ResourceSample::default()
-    };
-    PodReply::Sample(Box::new(sample.unwrap_or_else(absent)), host::time())
-}
-
 #[cfg(test)]
 mod tests {
     use std::io::{Read as _, Write as _};
@@ -123,7 +126,7 @@ mod tests {
 
     use super::response;
     use crate::Spoken;
-    use crate::kubernetes::pod_protocol::{PodReply, PodRequest, ServiceRequest};
+    use crate::remote::protocol::{PodReply, PodRequest, ServiceRequest};
 
     /// A service over TLS that responds to one request; its address, and the text of its
     /// certificate.
