@@ -31,7 +31,7 @@ pub use claims::{ClaimRow, ClaimVerdict};
 pub use data::checks::CheckCount;
 pub use data::metric::{Metric, Quantity};
 pub use data::played_turn::{PlayedTurn, turns_of};
-pub use data::row::Row;
+pub use data::row::{Peak, Row, Standing, WholeRuns};
 pub use data::stated_step::StatedStep;
 pub use explain::reasons::{Reason, Reasons};
 pub use input::{AnalysisInput, RoundResults};

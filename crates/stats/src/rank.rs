@@ -4,9 +4,10 @@ use crate::compare::{Better, Criteria, Pairs, Verdict};
 use crate::sample::Sample;
 
 /// The relation of a contender to the others of its rank.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Tie {
     /// No other has the rank.
+    #[default]
     Alone,
     /// Equivalent to the others of the rank.
     Equivalent,

@@ -12,7 +12,7 @@ use crate::explain::gc::{self, GcRow};
 use crate::explain::layers::{self, Layers};
 use crate::explain::own_metrics::{self, OwnMetrics};
 use crate::explain::probe::{self, ShareRow};
-use crate::tables::control::{self, Control};
+use crate::tables::control::{self, Control, ControlVerdict};
 use crate::tables::errors::{self, Failed};
 use crate::tables::first_byte::{self, FirstByteRow};
 use crate::tables::overview::{self, Overview};
@@ -59,9 +59,14 @@ pub struct LoadAnalysis<'r> {
 }
 
 impl<'r> LoadAnalysis<'r> {
-    fn new(results: &Results, data: BenchmarkData<'r>, controls: Vec<Control>, void: bool) -> Self {
+    fn new(
+        results: &Results,
+        data: BenchmarkData<'r>,
+        controls: Vec<Control>,
+        control: ControlVerdict,
+    ) -> Self {
         let checks = CheckTable::new(&data);
-        let mut summary = summary::of_benchmark(&data, &checks, controls, void);
+        let mut summary = summary::of_benchmark(&data, &checks, controls, control);
         let sampled = layers::sampled(results, &summary.name, summary.rows());
         let layers = layers::of(&sampled);
         let reasons = summary.tables.iter().flat_map(|table| &table.reasons);
@@ -99,8 +104,8 @@ pub fn loads(results: &Results) -> Vec<LoadAnalysis<'_>> {
     data.iter_mut().for_each(rising::judge);
     data.iter_mut().for_each(group_scales::scale);
     let controls = control::controls(&data);
-    let void = controls.iter().flatten().any(Control::is_void);
+    let control = ControlVerdict::of(controls.iter().flatten());
     let each = data.into_iter().zip(controls);
-    each.map(|(data, controls)| LoadAnalysis::new(results, data, controls, void))
+    each.map(|(data, controls)| LoadAnalysis::new(results, data, controls, control))
         .collect()
 }

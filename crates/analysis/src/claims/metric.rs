@@ -145,10 +145,10 @@ fn under_load(
         (ClaimMetric::Throughput, Some(at)) => read(Wanted::ThroughputAt(at)),
         (ClaimMetric::P99, at) => read(Wanted::P99(at)),
         (ClaimMetric::CpuPerRequest, Some(at)) => read(Wanted::CpuAt(at)),
-        (ClaimMetric::CpuPerRequest, None) => row.cpu_us_measured.clone(),
-        (ClaimMetric::CpuPerRequestWhole, _) => row.cpu_us_whole.clone(),
-        (ClaimMetric::Memory, _) => row.memory_mib.clone(),
-        _ => Some(row.throughput.clone()),
+        (ClaimMetric::CpuPerRequest, None) => row.whole.cpu_us_measured.clone(),
+        (ClaimMetric::CpuPerRequestWhole, _) => row.whole.cpu_us.clone(),
+        (ClaimMetric::Memory, _) => row.stated.memory_mib.clone(),
+        _ => Some(row.peak.throughput.clone()),
     };
     let in_turns = || {
         let mut steps = case.completed().flat_map(RunData::measured);

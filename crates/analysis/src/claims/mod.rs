@@ -272,7 +272,7 @@ fn tested(session: &ClaimSession<'_, '_>, claim: &Claim, source: Option<&Source>
         } => return conditions::happens(&cases, claim, contenders, *happens),
     };
     match first.0 {
-        Some(summary) if summary.void => found.void(),
+        Some(summary) if summary.control.is_void() => found.void(),
         _ => found,
     }
 }

@@ -9,84 +9,93 @@ use bakeoff_stats::{Comparison, Tie};
 use super::benchmark::{BenchmarkData, CaseData, RunData, StepData};
 use super::checks::{CheckCount, CheckTable};
 use super::latency::OpenTimes;
-use super::metric::Metric;
-use super::stated_step::{self, StatedStep};
+use super::metric::{Metric, Percentile};
+use super::stated_step::{self, AtStated, StatedStep};
 use super::validity;
 
 /// The metrics of one contender.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    /// One more than the number of faster contenders; `None` if not ranked.
-    pub rank: Option<usize>,
-    /// Whether and how the contender shares its rank.
-    pub tie: Tie,
     /// Contender and parameters.
     pub label: String,
     /// Caveat about the contender.
     pub note: Option<String>,
-    /// Successful requests per second at the best step: with fewer than four runs the best step of
-    /// all runs, else for each run the best step of the others. Its validity determines the table.
-    pub throughput: Metric,
-    /// Label of the step that is best in all runs: its connections or its rate.
-    pub step: String,
-    /// 50th percentile at the stated step, ms, all runs merged; in turns from [`Row::open`].
-    pub p50_ms: Option<f64>,
-    /// 99th percentile at the stated step, ms, all runs merged; in turns from [`Row::open`].
-    pub p99_ms: Option<f64>,
+    /// Comparison with the other rows of the table.
+    pub standing: Standing,
+    /// Throughput at the best step. Its validity determines the table.
+    pub peak: Peak,
+    /// Metrics at the stated step.
+    pub stated: AtStated,
     /// Response times in open load at one rate for all; `None` without turns.
     pub open: Option<OpenTimes>,
-    /// CPU per request at the stated step, us.
-    pub cpu_us: Option<Metric>,
-    /// CPU per request in the kernel, of all threads, us.
-    pub kernel_us: Option<Metric>,
-    /// CPU per request outside the kernel, us.
-    pub user_us: Option<Metric>,
-    /// Highest memory from the start to the end of the stated step, MiB.
-    pub memory_mib: Option<Metric>,
-    /// The worst verdict on the stated step, which voids these four if it is invalid or unknown.
-    pub stated: Validity,
-    /// CPU per request over all measured steps, us: for claims, in no table.
-    pub cpu_us_measured: Option<Metric>,
-    /// CPU per request over the whole life, including start-up and warm-up, us.
-    pub cpu_us_whole: Option<Metric>,
-    /// Time from the program's start to the first valid response, s.
-    pub startup_s: Option<Metric>,
-    /// Failed requests over all measured steps of all runs, and in their open load.
-    pub errors: u64,
-    /// Failed requests as a share of all requests.
-    pub error_share: f64,
+    /// Metrics over all steps of all runs.
+    pub whole: WholeRuns,
     /// Functional checks.
     pub checks: CheckCount,
     /// Lifecycle checks.
     pub lifecycle: CheckCount,
-    /// Completed runs.
-    pub runs: usize,
-    /// Runs that were started.
-    pub runs_begun: usize,
+}
+
+/// The position of a row in its table.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Standing {
+    /// One more than the number of faster contenders; `None` if not ranked.
+    pub rank: Option<usize>,
+    /// Whether and how the contender shares its rank.
+    pub tie: Tie,
     /// Throughput compared with the best of the table; `None` for the best itself.
-    pub against_best: Option<Comparison>,
+    pub throughput: Option<Comparison>,
     /// CPU per request compared with the best of the table.
-    pub cpu_against_best: Option<Comparison>,
+    pub cpu: Option<Comparison>,
+}
+
+/// The throughput of a contender at its best step.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Peak {
+    /// Successful requests per second: with fewer than four runs at the best step of all runs, else
+    /// for each run at the best step of the others.
+    pub throughput: Metric,
+    /// Label of the step that is best in all runs: its connections or its rate.
+    pub step: String,
+}
+
+/// The metrics of a contender over all steps of its runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WholeRuns {
+    /// Completed runs.
+    pub completed: usize,
+    /// Runs that were started.
+    pub started: usize,
+    /// Time from the program's start to the first valid response, s.
+    pub startup_s: Option<Metric>,
+    /// CPU per request over the whole life, including start-up and warm-up, us.
+    pub cpu_us: Option<Metric>,
+    /// CPU per request over all measured steps, us: for claims, in no table.
+    pub cpu_us_measured: Option<Metric>,
+    /// Failed requests over all measured steps of all runs, and in their open load.
+    pub errors: u64,
+    /// Failed requests as a share of all requests.
+    pub error_share: f64,
 }
 
 impl Row {
     /// Whether the peak is a fair number: the worst verdict on its step.
     #[must_use]
     pub fn validity(&self) -> &Validity {
-        &self.throughput.validity
+        &self.peak.throughput.validity
     }
 
     /// Whether the percentiles are fair numbers: the worst verdict on the load that they come from.
     #[must_use]
     pub fn times_validity(&self) -> &Validity {
         let open = self.open.as_ref();
-        open.map_or(&self.stated, |open| &open.validity)
+        open.map_or(&self.stated.validity, |open| &open.validity)
     }
 
     /// Returns the unit of repetition: `run`, or `set`.
     #[must_use]
     pub fn unit(&self) -> &'static str {
-        match self.throughput.sample.is_of_sets() {
+        match self.peak.throughput.sample.is_of_sets() {
             true => "set",
             false => "run",
         }
@@ -103,57 +112,53 @@ pub fn row(
 ) -> Option<Row> {
     let case = benchmark.cases.get(index)?;
     let runs: Vec<&RunData<'_>> = case.completed().collect();
-    let (throughput, step) = peak_throughput(benchmark, &runs)?;
     let measured = runs.iter().flat_map(|run| run.measured_and_open());
     let totals: Totals = measured.map(|step| &step.totals).sum();
     let (functional, lifecycle) = checks.counts(index);
     let at = stated_step::at_stated(&runs, stated);
     let open = OpenTimes::of(&runs);
-    let in_open = |metric: fn(&OpenTimes) -> &Option<Metric>| {
-        let metric = metric(open.as_ref()?).as_ref();
-        metric.map(Metric::mean)
-    };
+    let in_open = |wanted| open.as_ref()?.percentile(wanted).map(Metric::mean);
     let all = case.runs.iter();
     let starts = all.filter_map(|run| Some(run.with_process(run.startup_s()?)));
     Some(Row {
-        rank: None,
-        tie: Tie::Alone,
         label: case.label.clone(),
         note: note(case),
-        throughput,
-        step,
-        p50_ms: at.p50_ms.or(in_open(|open| &open.p50)),
-        p99_ms: at.p99_ms.or(in_open(|open| &open.p99)),
+        standing: Standing::default(),
+        peak: peak(benchmark, &runs)?,
+        stated: AtStated {
+            p50_ms: at.p50_ms.or(in_open(Percentile::P50)),
+            p99_ms: at.p99_ms.or(in_open(Percentile::P99)),
+            ..at
+        },
         open,
-        cpu_us: at.cpu_us,
-        kernel_us: at.kernel_us,
-        user_us: at.user_us,
-        memory_mib: at.memory_mib,
-        stated: at.validity,
-        cpu_us_measured: Metric::of_runs(&runs, |step| !step.warm_up, RunData::cpu_us_per_request),
-        cpu_us_whole: Metric::of_runs(&runs, |_| true, RunData::cpu_us_per_request_whole),
-        startup_s: Metric::outside_load(starts.collect()),
-        errors: totals.failed(),
-        error_share: totals.error_share().unwrap_or_default(),
+        whole: WholeRuns {
+            completed: runs.len(),
+            started: case.runs.len(),
+            startup_s: Metric::outside_load(starts.collect()),
+            cpu_us: Metric::of_runs(&runs, |_| true, RunData::cpu_us_per_request_whole),
+            cpu_us_measured: Metric::of_runs(
+                &runs,
+                |step| !step.warm_up,
+                RunData::cpu_us_per_request,
+            ),
+            errors: totals.failed(),
+            error_share: totals.error_share().unwrap_or_default(),
+        },
         checks: functional,
         lifecycle,
-        runs: runs.len(),
-        runs_begun: case.runs.len(),
-        against_best: None,
-        cpu_against_best: None,
     })
 }
 
-/// Returns the throughput of completed runs at the best step, as in tables, and that step's label.
-pub fn peak_throughput(
-    benchmark: &BenchmarkData<'_>,
-    runs: &[&RunData<'_>],
-) -> Option<(Metric, String)> {
-    let peak = peak(benchmark, runs)?;
-    let values = runs.iter().zip(&peak.steps);
+/// Returns the throughput of completed runs at the best step, as in tables.
+pub(crate) fn peak(benchmark: &BenchmarkData<'_>, runs: &[&RunData<'_>]) -> Option<Peak> {
+    let best = best_steps(benchmark, runs)?;
+    let values = runs.iter().zip(&best.steps);
     let values = values.map(|(run, step)| run.with_process(step.throughput()));
-    let throughput = Metric::new(values.collect(), peak.steps.iter().copied())?;
-    Some((throughput, peak.label.to_owned()))
+    let throughput = Metric::new(values.collect(), best.steps.iter().copied())?;
+    Some(Peak {
+        throughput,
+        step: best.label.to_owned(),
+    })
 }
 
 /// Returns the note of a contender's file.
@@ -167,7 +172,7 @@ pub fn note(case: &CaseData<'_>) -> Option<String> {
 const RUNS_TO_CHOOSE_APART: usize = 4;
 
 /// The best step: its label, and the step at which each run is read.
-struct Peak<'s, 'a> {
+struct BestSteps<'s, 'a> {
     label: &'s str,
     steps: Vec<&'s StepData<'a>>,
 }
@@ -177,7 +182,10 @@ struct Peak<'s, 'a> {
 /// the highest of several noisy means is above the truth, most so for the noisiest contender. This
 /// is leave-one-out cross-validation (Stone, Journal of the Royal Statistical Society B 1974). A
 /// step that is invalid or cannot be judged is not a candidate unless there is no other.
-fn peak<'s, 'a>(benchmark: &BenchmarkData<'_>, runs: &[&'s RunData<'a>]) -> Option<Peak<'s, 'a>> {
+fn best_steps<'s, 'a>(
+    benchmark: &BenchmarkData<'_>,
+    runs: &[&'s RunData<'a>],
+) -> Option<BestSteps<'s, 'a>> {
     let labels = benchmark.step_labels.iter();
     let candidates = labels.filter_map(|label| {
         let steps: Vec<&StepData<'_>> = runs
@@ -216,7 +224,7 @@ fn peak<'s, 'a>(benchmark: &BenchmarkData<'_>, runs: &[&'s RunData<'a>]) -> Opti
         };
         chosen.unwrap_or(of_all)[run]
     });
-    Some(Peak {
+    Some(BestSteps {
         label: &of_all.first()?.label,
         steps: steps.collect(),
     })

@@ -36,19 +36,19 @@ impl StatedStep {
 /// The metrics of a contender at the stated step.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct AtStated {
-    /// Median response time, ms.
+    /// Median response time, ms, all runs merged; in a row in turns that of the open load.
     pub p50_ms: Option<f64>,
-    /// 99th percentile, ms.
+    /// 99th percentile, ms, all runs merged; in a row in turns that of the open load.
     pub p99_ms: Option<f64>,
     /// CPU per request, us.
     pub cpu_us: Option<Metric>,
-    /// CPU per request in the kernel, us.
+    /// CPU per request in the kernel, of all threads, us.
     pub kernel_us: Option<Metric>,
     /// CPU per request outside the kernel, us.
     pub user_us: Option<Metric>,
-    /// Highest memory, MiB.
+    /// Highest memory from the start to the end of the step, MiB.
     pub memory_mib: Option<Metric>,
-    /// Whether the numbers are fair.
+    /// The worst verdict on the step; without other numbers if it is invalid or unknown.
     pub validity: Validity,
 }
 

@@ -119,9 +119,9 @@ impl<'r> Sampled<'r> {
         };
         let label = case_label(&graph.contender, &graph.parameters);
         let row = *rows.get(label.as_str())?;
-        let whole = SampledPart::new(row.cpu_us.as_ref(), layers, |one| one.samples)?;
-        let kernel = SampledPart::new(row.kernel_us.as_ref(), layers, |one| one.kernel);
-        let rest = SampledPart::new(row.user_us.as_ref(), layers, NamedSamples::outside);
+        let whole = SampledPart::new(row.stated.cpu_us.as_ref(), layers, |one| one.samples)?;
+        let kernel = SampledPart::new(row.stated.kernel_us.as_ref(), layers, |one| one.kernel);
+        let rest = SampledPart::new(row.stated.user_us.as_ref(), layers, NamedSamples::outside);
         let begins = results.runs.iter().map(|run| &run.begin);
         let begin = begins
             .clone()

@@ -27,7 +27,7 @@ fn is_compared(summary: &BenchmarkSummary) -> bool {
         1 => true,
         _ => ranked.max() > Some(1) || !summary.lower_bounds.is_empty(),
     };
-    is_compared && summary.unranked.is_empty() && !summary.void
+    is_compared && summary.unranked.is_empty() && !summary.control.is_void()
 }
 
 /// Whether the contenders passed their checks. A contender without a capacity has been measured: it

@@ -78,7 +78,9 @@ fn of_load(summary: &BenchmarkSummary) -> [Family<'_>; 2] {
         }
     };
     [
-        family("requests per second", true, |row| Some(&row.throughput)),
-        family("CPU per request", false, |row| row.cpu_us.as_ref()),
+        family("requests per second", true, |row| {
+            Some(&row.peak.throughput)
+        }),
+        family("CPU per request", false, |row| row.stated.cpu_us.as_ref()),
     ]
 }

@@ -78,7 +78,7 @@ pub fn compared(first: &Analysis<'_>, second: &Analysis<'_>) -> Vec<Compared> {
             let rows = (load.summary.row(&case.label)).zip(other.summary.row(&case.label));
             if let Some((ours, theirs)) = rows {
                 let mut rows = compared_rows(&load.data.name, ours, theirs);
-                if load.summary.void || other.summary.void {
+                if load.summary.control.is_void() || other.summary.control.is_void() {
                     for row in &mut rows {
                         row.comparison.verdict = Verdict::Void;
                         row.counts = false;
@@ -92,8 +92,12 @@ pub fn compared(first: &Analysis<'_>, second: &Analysis<'_>) -> Vec<Compared> {
 }
 
 fn compared_rows(benchmark: &str, first: &Row, second: &Row) -> Vec<Compared> {
-    let throughput = Some((&first.throughput, &second.throughput));
-    let cpu = first.cpu_us.as_ref().zip(second.cpu_us.as_ref());
+    let throughput = Some((&first.peak.throughput, &second.peak.throughput));
+    let cpu = first
+        .stated
+        .cpu_us
+        .as_ref()
+        .zip(second.stated.cpu_us.as_ref());
     let cpu = cpu.filter(|(one, other)| one.steps == other.steps);
     let compared = |(a, b): (&Metric, &Metric), metric, better| Compared {
         benchmark: benchmark.to_owned(),

@@ -162,10 +162,10 @@ fn of_load(load: &LoadAnalysis<'_>, sentence: &[TextSpan]) -> BenchmarkVerdict {
         benchmark: summary.name.clone(),
         conditions: summary.conditions.clone(),
         winner: fair
-            .filter(|_| !summary.void && !is_passed)
+            .filter(|_| !summary.control.is_void() && !is_passed)
             .and_then(winner),
         sentence: sentence.iter().map(TextSpan::text).collect(),
-        void: summary.void,
+        void: summary.control.is_void(),
         controls: summary.controls.iter().map(Control::sentence).collect(),
         contenders: rows.map(ranked).collect(),
         comparisons: {
@@ -196,22 +196,25 @@ fn of_load(load: &LoadAnalysis<'_>, sentence: &[TextSpan]) -> BenchmarkVerdict {
 /// Returns the first row, if each other one has a lower rank.
 fn winner(table: &RankTable) -> Option<String> {
     let (best, others) = table.rows.split_first()?;
-    let is_alone = !others.is_empty() && others.iter().all(|row| row.rank > best.rank);
+    let is_alone = !others.is_empty()
+        && others
+            .iter()
+            .all(|row| row.standing.rank > best.standing.rank);
     is_alone.then(|| best.label.clone())
 }
 
 fn ranked(row: &Row) -> Ranked {
     Ranked {
         contender: row.label.clone(),
-        rank: row.rank,
+        rank: row.standing.rank,
         validity: row.validity().name().to_owned(),
-        requests_per_s: of_metric(&row.throughput),
-        cpu_us_per_request: row.cpu_us.as_ref().map(of_metric),
-        memory_mib: row.memory_mib.as_ref().map(of_metric),
-        p50_ms: row.p50_ms,
-        p99_ms: row.p99_ms,
-        errors: row.errors,
-        runs: row.throughput.estimate.runs,
+        requests_per_s: of_metric(&row.peak.throughput),
+        cpu_us_per_request: row.stated.cpu_us.as_ref().map(of_metric),
+        memory_mib: row.stated.memory_mib.as_ref().map(of_metric),
+        p50_ms: row.stated.p50_ms,
+        p99_ms: row.stated.p99_ms,
+        errors: row.whole.errors,
+        runs: row.peak.throughput.estimate.runs,
     }
 }
 

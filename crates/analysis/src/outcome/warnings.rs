@@ -23,7 +23,7 @@ pub(crate) fn warnings<'d, 'r: 'd>(
              report: {why}"
         )
     }));
-    if loads.iter().any(|load| load.summary.void) {
+    if loads.iter().any(|load| load.summary.control.is_void()) {
         warnings.push(format!("{VOID}, so no verdict of it holds"));
     }
     let distinct = |key: fn(&RunRecords) -> String| {

@@ -35,7 +35,7 @@ pub(crate) fn own(results: &Results, loads: &[LoadAnalysis<'_>]) -> Option<Quali
     let candidates = found.map_or_else(Vec::new, |load| candidates(load, *winner, &mut reasons));
     let stated = found.and_then(|load| load.summary.stated.as_ref());
     let chosen = choose(&candidates, *winner, stated, &mut reasons);
-    if loads.iter().any(|load| load.summary.void) {
+    if loads.iter().any(|load| load.summary.control.is_void()) {
         reasons.push(format!("{VOID}, so this is a choice, not a finding."));
     }
     Some(Qualification {
@@ -91,15 +91,15 @@ fn candidates(
 
 fn candidate(case: &CaseData<'_>, row: &Row, winner: Winner) -> Option<Candidate> {
     let metric: Metric = match (winner.rule, winner.at) {
-        (WinnerRule::PeakThroughput, _) => row.throughput.clone(),
+        (WinnerRule::PeakThroughput, _) => row.peak.throughput.clone(),
         (WinnerRule::Throughput, at) => metric::read(case, Wanted::ThroughputAt(at?))?,
-        (WinnerRule::CpuPerRequest, None) => row.cpu_us.clone()?,
+        (WinnerRule::CpuPerRequest, None) => row.stated.cpu_us.clone()?,
         (WinnerRule::CpuPerRequest, Some(at)) => metric::read(case, Wanted::CpuAt(at))?,
         (WinnerRule::P99, at) => metric::read(case, Wanted::P99(at))?,
     };
     let tie = match winner.rule {
-        WinnerRule::CpuPerRequest => Some(row.throughput.sample.clone()),
-        _ => row.cpu_us.as_ref().map(|cpu| cpu.sample.clone()),
+        WinnerRule::CpuPerRequest => Some(row.peak.throughput.sample.clone()),
+        _ => row.stated.cpu_us.as_ref().map(|cpu| cpu.sample.clone()),
     };
     let run = &case.runs.first()?.records.begin.run;
     Some(Candidate {

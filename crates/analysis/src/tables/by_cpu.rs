@@ -58,7 +58,7 @@ pub(super) fn of(rows: &[Option<Row>], checks: &CheckTable) -> Option<ByCpu> {
     };
     let passed = (0..rows.len()).all(|case| checks.reason_unranked(case).is_none());
     let do_serve = [one, other].iter().all(|row| does_serve(row.validity()));
-    let costs = one.cpu_us.as_ref().zip(other.cpu_us.as_ref());
+    let costs = one.stated.cpu_us.as_ref().zip(other.stated.cpu_us.as_ref());
     let (first, second) = costs.filter(|_| passed && do_serve)?;
     let mut both = [(one, first), (other, second)];
     both.sort_by(|one, other| other.1.mean().total_cmp(&one.1.mean()));

@@ -52,7 +52,7 @@ pub fn throughput_conclusions(rows: &[Row], at: &str) -> Vec<Conclusion> {
     };
     let rest = rows.iter().skip(1);
     rest.filter_map(|row| {
-        let found = row.against_best?;
+        let found = row.standing.throughput?;
         // Without a ratio there is no sentence.
         let inverse = found.ratio.point.is_finite().then(|| found.inverse())?;
         let middle = match inverse.verdict {
@@ -62,7 +62,7 @@ pub fn throughput_conclusions(rows: &[Row], at: &str) -> Vec<Conclusion> {
                 ratio_text(inverse.ratio.point)
             ),
         };
-        let cpu = row.cpu_against_best.as_ref().map(Comparison::inverse);
+        let cpu = row.standing.cpu.as_ref().map(Comparison::inverse);
         Some(Conclusion {
             first: best.label.clone(),
             middle,

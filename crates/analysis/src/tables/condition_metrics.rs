@@ -11,9 +11,9 @@ use crate::data::row::Row;
 /// which is not compared.
 pub(crate) fn metric(figure: ConditionMetric, case: &CaseData<'_>, row: &Row) -> Option<Metric> {
     match figure {
-        ConditionMetric::Slower => Some(row.throughput.clone()),
-        ConditionMetric::Cpu => row.cpu_us.clone(),
-        ConditionMetric::Memory => row.memory_mib.clone(),
+        ConditionMetric::Slower => Some(row.peak.throughput.clone()),
+        ConditionMetric::Cpu => row.stated.cpu_us.clone(),
+        ConditionMetric::Memory => row.stated.memory_mib.clone(),
         ConditionMetric::P50 => times(case, row, Percentile::P50, |latency| latency.p50_ms),
         ConditionMetric::P99 => times(case, row, Percentile::P99, |latency| latency.p99_ms),
         ConditionMetric::Errors => None,

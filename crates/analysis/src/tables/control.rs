@@ -5,7 +5,7 @@
 //! Controls are a separate family of comparisons: they would cost every table power, and their
 //! question is about the session and not about a contender.
 
-use bakeoff_stats::{Better, Comparison, Criteria, Sample, Verdict, compare_family};
+use bakeoff_stats::{Better, Comparison, Criteria, Pairs, Sample, Verdict, compare_family};
 
 use super::comparison::detail;
 use crate::data::benchmark::{BenchmarkData, CaseData, RunData};
@@ -68,11 +68,44 @@ impl Control {
     }
 }
 
+/// The meaning of all controls of a session for its verdicts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ControlVerdict {
+    /// No control found a difference, or the session has none: verdicts count.
+    Passed,
+    /// A control found a difference between equal contenders: no verdict counts.
+    Void,
+}
+
+impl ControlVerdict {
+    /// Returns the verdict of a session's controls.
+    pub(crate) fn of<'c>(mut controls: impl Iterator<Item = &'c Control>) -> Self {
+        match controls.any(Control::is_void) {
+            true => Self::Void,
+            false => Self::Passed,
+        }
+    }
+
+    /// Whether no verdict of the session counts.
+    #[must_use]
+    pub fn is_void(self) -> bool {
+        self == Self::Void
+    }
+
+    /// Returns comparisons with the verdicts that count.
+    pub(super) fn apply(self, pairs: Pairs) -> Pairs {
+        match self {
+            Self::Passed => pairs,
+            Self::Void => pairs.void(),
+        }
+    }
+}
+
 /// Returns a line about all controls, `control: a serves 0.98 and b 1.00 times as much as itself`;
 /// `None` without two processes of a case that have valid numbers.
 #[must_use]
 pub fn line(controls: &[Control]) -> Option<String> {
-    if controls.iter().any(Control::is_void) {
+    if ControlVerdict::of(controls.iter()).is_void() {
         return Some(VOID.to_owned());
     }
     let mut serves = " serves";
@@ -136,7 +169,7 @@ fn of_benchmark<'d>(benchmark: &'d BenchmarkData<'_>) -> Vec<Both<'d>> {
     let has_twins = |case: &&CaseData<'_>| case.runs.iter().any(|run| run.process().is_twin);
     let both = |case: &'d CaseData<'_>| {
         let runs: Vec<&RunData<'_>> = case.completed().collect();
-        let throughput = row::peak_throughput(benchmark, &runs).map(|(metric, _)| metric);
+        let throughput = row::peak(benchmark, &runs).map(|peak| peak.throughput);
         let throughput = throughput.filter(|metric| validity::unranked(&metric.validity).is_none());
         let cpu = stated_step::at_stated(&runs, stated.as_ref()).cpu_us;
         let processes = |metric: Option<Metric>| metric?.sample.processes();

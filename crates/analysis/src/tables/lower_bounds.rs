@@ -55,10 +55,10 @@ impl LowerBound {
 /// Compares every bounded row with the best fair one, the highest first: one family of comparisons.
 pub(super) fn of(best: &Row, bounded: &[&Row]) -> Vec<LowerBound> {
     let higher = Criteria::new(Better::Higher);
-    let reference = &best.throughput.sample;
+    let reference = &best.peak.throughput.sample;
     let pairs: Vec<_> = bounded
         .iter()
-        .map(|row| (&row.throughput.sample, reference, higher))
+        .map(|row| (&row.peak.throughput.sample, reference, higher))
         .collect();
     let found = compare_family(&pairs).into_iter();
     let mut bounds: Vec<LowerBound> = bounded

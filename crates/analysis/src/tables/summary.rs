@@ -8,7 +8,7 @@ use bakeoff_stats::{Better, Criteria, Pairs, Sample, Threshold, rank};
 
 use super::by_cpu::{self, ByCpu};
 use super::comparison::{self, Conclusion, Matrix};
-use super::control::Control;
+use super::control::{Control, ControlVerdict};
 use super::failures::{self, FailedRun, Unranked};
 use super::latency_sentences;
 use super::lower_bounds::{self, LowerBound};
@@ -46,8 +46,8 @@ pub struct BenchmarkSummary {
     pub sets: Option<Sets>,
     /// Comparisons of the contenders with two processes.
     pub controls: Vec<Control>,
-    /// Whether two processes of a contender differ significantly, so that there are no verdicts.
-    pub void: bool,
+    /// The meaning of all controls of the session for these verdicts.
+    pub control: ControlVerdict,
 }
 
 impl BenchmarkSummary {
@@ -113,7 +113,12 @@ impl RankTable {
                 .filter(|one| *one != FairnessVerdict::Fair);
             unfair.map(FairnessVerdict::name).collect()
         };
-        let stated = names(self.rows.iter().map(|row| row.stated.verdict()).collect());
+        let stated = names(
+            self.rows
+                .iter()
+                .map(|row| row.stated.validity.verdict())
+                .collect(),
+        );
         let open = self.rows.iter().filter_map(|row| row.open.as_ref());
         let open = names(open.map(|open| open.validity.verdict()).collect());
         let at = self.stated.as_ref().map(StatedStep::describe);
@@ -131,7 +136,7 @@ impl RankTable {
     /// Whether a number at the stated step or in open load is not fair.
     pub fn has_unfair(&self) -> bool {
         let mut rows = self.rows.iter();
-        rows.any(|row| !row.stated.is_fair() || !row.times_validity().is_fair())
+        rows.any(|row| !row.stated.validity.is_fair() || !row.times_validity().is_fair())
     }
 
     /// Returns the load under which response times were measured, if not at the stated step: `in
@@ -164,7 +169,7 @@ pub fn of_benchmark(
     benchmark: &BenchmarkData<'_>,
     checks: &CheckTable,
     controls: Vec<Control>,
-    void: bool,
+    control: ControlVerdict,
 ) -> BenchmarkSummary {
     let stated = stated_step::stated(benchmark);
     let mut groups: Vec<Vec<Row>> = Vec::new();
@@ -172,7 +177,7 @@ pub fn of_benchmark(
     let rows = (0..benchmark.cases.len())
         .map(|index| row::row(benchmark, checks, stated.as_ref(), index))
         .collect::<Vec<Option<Row>>>();
-    let by_cpu = by_cpu::of(&rows, checks).filter(|_| !void);
+    let by_cpu = by_cpu::of(&rows, checks).filter(|_| !control.is_void());
     for (index, (case, row)) in benchmark.cases.iter().zip(rows).enumerate() {
         let reason = checks.reason_unranked(index).or_else(|| match &row {
             None => Some(failures::no_numbers(case)),
@@ -190,14 +195,17 @@ pub fn of_benchmark(
     groups.sort_by_key(|rows| rows.first().map(group));
     let tables = groups.into_iter();
     let tables = tables.filter_map(|rows| {
-        let mut table = table(rows, stated.as_ref(), void)?;
-        if !void {
+        let mut table = table(rows, stated.as_ref(), control)?;
+        if !control.is_void() {
             table.reasons = reasons::of(benchmark, &table.rows, stated.as_ref());
         }
         Some(table)
     });
     let tables: Vec<RankTable> = tables.collect();
-    let lower_bounds = if void { Vec::new() } else { bounds(&tables) };
+    let lower_bounds = match control {
+        ControlVerdict::Passed => bounds(&tables),
+        ControlVerdict::Void => Vec::new(),
+    };
     let is_compared = tables.iter().any(|table| table.rows.len() > 1)
         || lower_bounds.iter().any(LowerBound::is_higher);
     BenchmarkSummary {
@@ -211,7 +219,7 @@ pub fn of_benchmark(
         failures: failures::failures(benchmark),
         sets: turns::sets(benchmark),
         controls,
-        void,
+        control,
     }
 }
 
@@ -268,17 +276,21 @@ fn title(verdict: FairnessVerdict, rows: &[Row]) -> &'static str {
 
 /// Sorts, ranks and compares rows of one validity. Ranks, sentences and matrices are based on the
 /// same comparisons: all pairs of the table by that metric.
-fn table(rows: Vec<Row>, stated: Option<&StatedStep>, void: bool) -> Option<RankTable> {
+fn table(
+    rows: Vec<Row>,
+    stated: Option<&StatedStep>,
+    control: ControlVerdict,
+) -> Option<RankTable> {
     let higher = Criteria::new(Better::Higher);
-    let mut rows = ranked(rows, &higher, void);
+    let mut rows = ranked(rows, &higher, control);
     let verdict = group(rows.first()?);
-    let throughput = pairs(&rows, &higher, void, |row| Some(&row.throughput));
-    let cpu = pairs(&rows, &Criteria::new(Better::Lower), void, |row| {
-        row.cpu_us.as_ref()
+    let throughput = pairs(&rows, &higher, control, |row| Some(&row.peak.throughput));
+    let cpu = pairs(&rows, &Criteria::new(Better::Lower), control, |row| {
+        row.stated.cpu_us.as_ref()
     });
     let by_time = |wanted: Percentile| {
         let lower = Criteria::new(Better::Lower);
-        pairs(&rows, &lower, void, move |row| {
+        pairs(&rows, &lower, control, move |row| {
             latency_sentences::of(row, wanted)
         })
     };
@@ -286,8 +298,8 @@ fn table(rows: Vec<Row>, stated: Option<&StatedStep>, void: bool) -> Option<Rank
     let times = latency_sentences::conclusions(&rows, &p50, &p99);
     let at = stated.map_or_else(String::new, StatedStep::describe);
     for (place, row) in rows.iter_mut().enumerate().skip(1) {
-        row.against_best = throughput.get(place, 0).copied();
-        row.cpu_against_best = cpu.get(place, 0).copied();
+        row.standing.throughput = throughput.get(place, 0).copied();
+        row.standing.cpu = cpu.get(place, 0).copied();
     }
     Some(RankTable {
         verdict,
@@ -314,15 +326,15 @@ fn table(rows: Vec<Row>, stated: Option<&StatedStep>, void: bool) -> Option<Rank
 }
 
 /// Returns the rows with their ranks, best first.
-fn ranked(rows: Vec<Row>, criteria: &Criteria, void: bool) -> Vec<Row> {
-    let samples: Vec<&Sample> = rows.iter().map(|row| &row.throughput.sample).collect();
-    let pairs = pairs(&rows, criteria, void, |row| Some(&row.throughput));
+fn ranked(rows: Vec<Row>, criteria: &Criteria, control: ControlVerdict) -> Vec<Row> {
+    let samples: Vec<&Sample> = rows.iter().map(|row| &row.peak.throughput.sample).collect();
+    let pairs = pairs(&rows, criteria, control, |row| Some(&row.peak.throughput));
     let order = rank(&samples, &pairs, criteria);
     let mut rows: Vec<Option<Row>> = rows.into_iter().map(Some).collect();
     let in_order = order.iter().filter_map(|ranked| {
-        let row = rows[ranked.index].take()?;
-        let (rank, tie) = (ranked.rank, ranked.tie);
-        Some(Row { rank, tie, ..row })
+        let mut row = rows[ranked.index].take()?;
+        (row.standing.rank, row.standing.tie) = (ranked.rank, ranked.tie);
+        Some(row)
     });
     in_order.collect()
 }
@@ -330,12 +342,11 @@ fn ranked(rows: Vec<Row>, criteria: &Criteria, void: bool) -> Vec<Row> {
 fn pairs(
     rows: &[Row],
     criteria: &Criteria,
-    void: bool,
+    control: ControlVerdict,
     metric: impl Fn(&Row) -> Option<&Metric>,
 ) -> Pairs {
     let samples = rows
         .iter()
         .map(|row| metric(row).map(|metric| &metric.sample));
-    let pairs = Pairs::new(&samples.collect::<Vec<_>>(), criteria);
-    if void { pairs.void() } else { pairs }
+    control.apply(Pairs::new(&samples.collect::<Vec<_>>(), criteria))
 }

@@ -32,19 +32,20 @@ pub(crate) fn labels(benchmark: &BenchmarkData<'_>) -> Vec<String> {
 pub(crate) fn peaks(benchmark: &BenchmarkData<'_>, summary: &BenchmarkSummary) -> Chart {
     let mut ordered: Vec<&Row> = summary.rows().collect();
     ordered.sort_by(|a, b| {
-        let point = |row: &Row| row.throughput.estimate.point;
+        let point = |row: &Row| row.peak.throughput.estimate.point;
         point(a).total_cmp(&point(b))
     });
     let categories = ordered.iter().map(|row| row.label.clone()).collect();
     let series = ordered.iter().enumerate().filter_map(|(place, row)| {
-        let mut point = Point::new(row.throughput.estimate.point, Some(count(place)));
+        let mut point = Point::new(row.peak.throughput.estimate.point, Some(count(place)));
         point.interval = row
+            .peak
             .throughput
             .estimate
             .interval
             .map(|interval| (interval.low, interval.high));
         point.fair = row.validity().is_fair();
-        point.label = Some(format!("at {}, {}", row.step, row.validity().name()));
+        point.label = Some(format!("at {}, {}", row.peak.step, row.validity().name()));
         let case = benchmark
             .cases
             .iter()
@@ -169,7 +170,7 @@ pub(crate) fn distribution(benchmark: &BenchmarkData<'_>, summary: &BenchmarkSum
         else {
             continue;
         };
-        if let Some(whole) = at_step(&benchmark.cases[case], &row.step) {
+        if let Some(whole) = at_step(&benchmark.cases[case], &row.peak.step) {
             let points = quantiles(&whole);
             series.push(Series {
                 case,

@@ -149,8 +149,8 @@ pub(crate) fn settling(benchmark: &BenchmarkData<'_>, summary: &BenchmarkSummary
         let points = sets.iter().filter_map(|set| {
             // The last look, which has the rest of the error, is at all sets.
             let seen = |row: &Row| match Some(set) == sets.last() {
-                true => Some(row.throughput.sample.clone()),
-                false => row.throughput.sample.up_to(*set),
+                true => Some(row.peak.throughput.sample.clone()),
+                false => row.peak.throughput.sample.up_to(*set),
             };
             let (own, other) = (seen(row)?, seen(best?)?);
             let ratio = compare(&own, &other, &Criteria::new(Better::Higher)).ratio;
@@ -234,7 +234,12 @@ fn rows<'r>(summary: &BenchmarkSummary, ranked: &[&'r Row]) -> Vec<RatioRow<'r>>
             fair: row.validity().is_fair() && best.validity().is_fair(),
             is_of_all,
         };
-        let all = compare(&row.throughput.sample, &best.throughput.sample, &higher).ratio;
+        let all = compare(
+            &row.peak.throughput.sample,
+            &best.peak.throughput.sample,
+            &higher,
+        )
+        .ratio;
         if all.point.is_finite() {
             rows.push(made(row.label.clone(), all, true));
         }

@@ -83,7 +83,7 @@ fn times(table: &RankTable) -> Option<String> {
     let unknown: Vec<String> = unknown.map(|(_, name)| (*name).to_owned()).collect();
     let unknown = (!unknown.is_empty()).then(|| {
         let are = if unknown.len() == 1 { "is" } else { "are" };
-        let after = counted(best.throughput.estimate.runs, best.unit());
+        let after = counted(best.peak.throughput.estimate.runs, best.unit());
         format!("{} {are} not known after {after}", enumerated(&unknown))
     });
     let at = table.open_words()?;
@@ -105,7 +105,7 @@ fn not_compared(row: &Row) -> Option<String> {
 /// report`.
 fn worth(summary: &BenchmarkSummary) -> String {
     let rows = || summary.tables.iter().flat_map(|table| &table.rows);
-    let sets = rows().map(|row| (row.throughput.estimate.runs, row.unit()));
+    let sets = rows().map(|row| (row.peak.throughput.estimate.runs, row.unit()));
     let sets = sets.max().map(|(runs, unit)| counted(runs, unit));
     let unfair = rows().filter(|row| !row.validity().is_fair());
     let unfair: Vec<String> = unfair

@@ -341,11 +341,11 @@ fn single_numbers(rounds: &[Round<'_>], own: &[&PublishedResult], benchmark: &st
             "| {} | {} | {} | {} | {} | {} | {} | {folder} |",
             result.name,
             significant_or_dash(peak),
-            ours(|row| Some(&row.throughput)),
+            ours(|row| Some(&row.peak.throughput)),
             significant_or_dash(result.cpu_us_whole),
-            ours(|row| row.cpu_us_whole.as_ref()),
+            ours(|row| row.whole.cpu_us.as_ref()),
             significant_or_dash(result.startup_s),
-            ours(|row| row.startup_s.as_ref()),
+            ours(|row| row.whole.startup_s.as_ref()),
         );
     }
     format!(

@@ -90,19 +90,21 @@ fn metrics(row: &Row) -> Vec<(&'static str, f64, Option<[f64; 2]>)> {
         let ends = metric.estimate.interval.map(|ends| [ends.low, ends.high]);
         (name, metric.mean(), ends)
     };
-    let mut all = vec![with_interval("throughput", &row.throughput)];
+    let mut all = vec![with_interval("throughput", &row.peak.throughput)];
     all.extend(
-        row.cpu_us
+        row.stated
+            .cpu_us
             .as_ref()
             .map(|cpu| with_interval("cpu-us-per-request", cpu)),
     );
     all.extend(
-        row.memory_mib
+        row.stated
+            .memory_mib
             .as_ref()
             .map(|memory| with_interval("memory-mib", memory)),
     );
-    all.extend(row.p50_ms.map(|time| ("p50-ms", time, None)));
-    all.extend(row.p99_ms.map(|time| ("p99-ms", time, None)));
+    all.extend(row.stated.p50_ms.map(|time| ("p50-ms", time, None)));
+    all.extend(row.stated.p99_ms.map(|time| ("p99-ms", time, None)));
     all
 }
 
@@ -172,7 +174,7 @@ fn badge(analysis: &Analysis<'_>) -> String {
             let load = analysis.loads.first();
             let label = load.map_or("bakeoff", |load| load.summary.name.as_str());
             let rows = load.and_then(|load| load.summary.tables.first());
-            let is_void = load.is_some_and(|load| load.summary.void);
+            let is_void = load.is_some_and(|load| load.summary.control.is_void());
             let message = rows.map(|table| match is_void {
                 true => "void: the control differs".to_owned(),
                 false => first_of(&table.rows),
@@ -196,18 +198,24 @@ fn badge(analysis: &Analysis<'_>) -> String {
 /// `a: 1.20 times b`, `a ≈ b`, `a: 5120 requests/s, b not significantly less`.
 fn first_of(rows: &[Row]) -> String {
     let alone = |row: &Row| {
-        let rate = significant(row.throughput.mean());
+        let rate = significant(row.peak.throughput.mean());
         format!("{}: {rate} requests/s", row.label)
     };
     match rows {
         [] => "no result".to_owned(),
         [only] => alone(only),
-        [best, next, ..] => match next.against_best.filter(|_| next.rank > best.rank) {
+        [best, next, ..] => match next
+            .standing
+            .throughput
+            .filter(|_| next.standing.rank > best.standing.rank)
+        {
             Some(found) => {
                 let ratio = ratio_text(1.0 / found.ratio.point);
                 format!("{}: {ratio} times {}", best.label, next.label)
             }
-            None if next.tie == Tie::Equivalent => format!("{} ≈ {}", best.label, next.label),
+            None if next.standing.tie == Tie::Equivalent => {
+                format!("{} ≈ {}", best.label, next.label)
+            }
             None => format!("{}, {} not significantly less", alone(best), next.label),
         },
     }

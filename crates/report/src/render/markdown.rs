@@ -191,7 +191,7 @@ fn push_rest(text: &mut String, unranked: &[Unranked], failures: &[FailedRun]) {
         let measured = unranked.row.as_ref().map_or_else(String::new, |row| {
             format!(
                 " (measured all the same: {} req/s)",
-                significant(row.throughput.mean())
+                significant(row.peak.throughput.mean())
             )
         });
         let (label, reason) = (escape(&unranked.label), escape(&unranked.reason));
@@ -241,7 +241,7 @@ fn push_table(text: &mut String, table: &RankTable) {
         );
     }
     table::push(text, &ranks::table(&table.rows));
-    push_ties(text, table.rows.iter().map(|row| row.tie));
+    push_ties(text, table.rows.iter().map(|row| row.standing.tie));
     if table.has_unfair() {
         let _ = writeln!(text, "\n\\!: {}.", escape(&table.not_fair()));
     }

@@ -32,7 +32,7 @@ fn by_requests(summary: &BenchmarkSummary) -> String {
         [table] if summary.unranked.is_empty() && table.rows.len() > 1 => {
             let (best, next) = (&table.rows[0], &table.rows[1]);
             let threshold = table.threshold();
-            let mut text = match &next.against_best {
+            let mut text = match &next.standing.throughput {
                 Some(comparison) => compared(best, next, comparison, &threshold),
                 None => numbers(best, next),
             };
@@ -56,7 +56,7 @@ fn by_requests(summary: &BenchmarkSummary) -> String {
 
 /// A fair number and one that is a lower bound.
 fn bounded(fair: &Row, bound: &Row, found: &LowerBound) -> String {
-    let rate = |row: &Row| significant(row.throughput.mean());
+    let rate = |row: &Row| significant(row.peak.throughput.mean());
     let because = found.because();
     if found.is_higher() {
         return format!(
@@ -118,7 +118,7 @@ fn compared(best: &Row, next: &Row, comparison: &Comparison, threshold: &Thresho
 
 /// Two of one table that have no interval.
 fn numbers(best: &Row, next: &Row) -> String {
-    let rate = |row: &Row| format!("{} {}", row.label, significant(row.throughput.mean()));
+    let rate = |row: &Row| format!("{} {}", row.label, significant(row.peak.throughput.mean()));
     let (one, two) = (rate(best), rate(next));
     let cost = cost(best, next);
     format!("{one} against {two} requests per second, without an interval{cost}")
@@ -132,11 +132,11 @@ fn cost(best: &Row, next: &Row) -> String {
     };
     let known = [
         both(
-            |row| row.cpu_us.as_ref().map(Metric::mean),
+            |row| row.stated.cpu_us.as_ref().map(Metric::mean),
             "µs of CPU per request",
         ),
         both(
-            |row| row.memory_mib.as_ref().map(Metric::mean),
+            |row| row.stated.memory_mib.as_ref().map(Metric::mean),
             "MiB of memory",
         ),
     ];
@@ -152,7 +152,7 @@ fn incomparable(summary: &BenchmarkSummary) -> String {
     let ranked = summary.tables.iter().flat_map(|table| {
         let rows = table.rows.iter();
         rows.map(|row| {
-            let (label, rate) = (&row.label, significant(row.throughput.mean()));
+            let (label, rate) = (&row.label, significant(row.peak.throughput.mean()));
             format!(
                 "{label} served {rate} requests per second ({})",
                 lower(table.title)

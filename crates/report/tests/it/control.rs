@@ -55,8 +55,8 @@ fn a_control_that_came_out_the_same_is_shown_and_changes_nothing() {
         .map(|row| row.label.as_str())
         .collect();
     assert_eq!(labels, ["fast", "slow"], "it is not a row");
-    assert_eq!(summary.tables[0].rows[1].rank, Some(2));
-    assert!(!summary.void);
+    assert_eq!(summary.tables[0].rows[1].standing.rank, Some(2));
+    assert!(!summary.control.is_void());
     let sentence = summary.controls[0].sentence();
     assert!(
         sentence.starts_with("Control: slow had two processes in each repetition. One serves 1.0")
@@ -108,9 +108,9 @@ fn a_control_that_is_told_apart_voids_all_verdicts() {
     let results = results(6000.0);
     let analysis = analysis(&results);
     let summary = &analysis.loads[0].summary;
-    assert!(summary.void && !analysis.is_answered());
+    assert!(summary.control.is_void() && !analysis.is_answered());
     let table = &summary.tables[0];
-    assert!(table.rows.iter().all(|row| row.rank == Some(1)));
+    assert!(table.rows.iter().all(|row| row.standing.rank == Some(1)));
     let found = table.throughput_matrix.pairs.get(0, 1).unwrap();
     assert_eq!(found.verdict, Verdict::Void);
     assert!(found.ratio.interval.is_some(), "numbers stay");
@@ -135,5 +135,8 @@ fn a_session_without_control_has_none() {
     results.runs.retain(|run| !run.begin.run.twin);
     let analysis = analysis(&results);
     assert_eq!(analysis.loads[0].summary.controls, []);
-    assert_eq!(analysis.loads[0].summary.tables[0].rows[1].rank, Some(2));
+    assert_eq!(
+        analysis.loads[0].summary.tables[0].rows[1].standing.rank,
+        Some(2)
+    );
 }

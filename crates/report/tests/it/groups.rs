@@ -95,7 +95,7 @@ fn contenders_of_different_groups_are_compared_through_the_common_one() {
             .position(|row| row.label == label)
             .unwrap()
     };
-    let point = |label: &str| table.rows[place(label)].throughput.estimate.point;
+    let point = |label: &str| table.rows[place(label)].peak.throughput.estimate.point;
     assert!((point(FIRST) / point(SECOND) - across.ratio.point).abs() < 1e-3);
     // That of the common contender is the geometric mean over groups.
     let mean = 4000.0 * SLOWER.sqrt();
@@ -105,7 +105,10 @@ fn contenders_of_different_groups_are_compared_through_the_common_one() {
         point(COMMON)
     );
     let row = &table.rows[place(COMMON)];
-    assert_eq!((row.throughput.estimate.runs, row.runs), (5, 10));
+    assert_eq!(
+        (row.peak.throughput.estimate.runs, row.whole.completed),
+        (5, 10)
+    );
     let cpu = table.cpu_matrix.pairs.get(place(FIRST), place(SECOND));
     check(cpu.unwrap(), 1.05, Verdict::Slower);
 }

@@ -29,8 +29,8 @@ fn labels<'a>(
     let rows = &analysis.loads[benchmark].summary.tables[table].rows;
     rows.iter()
         .map(|row| {
-            let tied = row.tie != Tie::Alone;
-            (row.rank.unwrap_or(0), tied, row.label.as_str())
+            let tied = row.standing.tie != Tie::Alone;
+            (row.standing.rank.unwrap_or(0), tied, row.label.as_str())
         })
         .collect()
 }
@@ -50,12 +50,15 @@ fn fair_numbers_are_ranked_with_ties() {
         ]
     );
     let rows = &analysis.loads[0].summary.tables[0].rows;
-    assert_eq!(rows[0].step, "256");
-    assert_eq!((rows[5].runs, rows[5].runs_begun), (3, 4));
+    assert_eq!(rows[0].peak.step, "256");
+    assert_eq!((rows[5].whole.completed, rows[5].whole.started), (3, 4));
     assert_eq!((rows[3].lifecycle.good, rows[3].lifecycle.total), (3, 4));
     assert_eq!((rows[3].checks.good, rows[3].checks.total), (2, 2));
-    assert!(rows[3].errors > 0 && rows[0].errors == 0);
-    assert_eq!(rows[3].against_best.unwrap().verdict, Verdict::Slower);
+    assert!(rows[3].whole.errors > 0 && rows[0].whole.errors == 0);
+    assert_eq!(
+        rows[3].standing.throughput.unwrap().verdict,
+        Verdict::Slower
+    );
 }
 
 #[test]
@@ -140,7 +143,7 @@ fn an_invalid_step_is_no_peak() {
     }
     let analysis = analyse(&results);
     let row = &analysis.loads[0].summary.tables[0].rows[0];
-    assert_eq!(row.step, "128");
+    assert_eq!(row.peak.step, "128");
     assert!(row.validity().is_fair(), "{}", row.validity());
     for interval in results.runs.iter_mut().flat_map(|run| &mut run.intervals) {
         interval.validity = invalid.clone();
@@ -182,7 +185,7 @@ fn only_the_last_attempt_counts() {
     results.runs.push(again);
     let analysis = analyse(&results);
     let row = &analysis.loads[0].summary.tables[0].rows[0];
-    assert_eq!((row.runs, row.runs_begun), (2, 2));
+    assert_eq!((row.whole.completed, row.whole.started), (2, 2));
     assert!(analysis.loads[0].summary.failures.is_empty());
 }
 
@@ -242,8 +245,8 @@ fn every_metric_has_the_verdict_of_its_own_steps() {
         validity::FairnessVerdict::Fair,
         "the peak is elsewhere"
     );
-    assert_eq!(row.throughput.steps, ["256"]);
-    for metric in [&row.cpu_us, &row.memory_mib] {
+    assert_eq!(row.peak.throughput.steps, ["256"]);
+    for metric in [&row.stated.cpu_us, &row.stated.memory_mib] {
         let metric = metric.as_ref().unwrap();
         assert_eq!(metric.steps, ["64"]);
         assert_eq!(
@@ -251,7 +254,7 @@ fn every_metric_has_the_verdict_of_its_own_steps() {
             "host-bound in 25 % of the time: wrong bodies"
         );
     }
-    let startup = row.startup_s.as_ref().unwrap();
+    let startup = row.whole.startup_s.as_ref().unwrap();
     assert_eq!(
         (startup.steps.len(), &startup.validity),
         (0, &Validity::fair())
@@ -298,16 +301,16 @@ fn a_step_that_is_not_valid_gives_no_numbers() {
     let results = with_verdict(64, validity::FairnessVerdict::Invalid);
     let analysis = analyse(&results);
     let row = &analysis.loads[0].summary.tables[0].rows[0];
-    assert!(row.cpu_us.is_none() && row.memory_mib.is_none());
-    assert_eq!((row.p50_ms, row.p99_ms), (None, None));
-    assert!(row.validity().is_fair() && row.throughput.estimate.point > 0.0);
+    assert!(row.stated.cpu_us.is_none() && row.stated.memory_mib.is_none());
+    assert_eq!((row.stated.p50_ms, row.stated.p99_ms), (None, None));
+    assert!(row.validity().is_fair() && row.peak.throughput.estimate.point > 0.0);
     assert!(html(&analysis).contains("latencies, CPU per request and memory: invalid in 25 %"));
     assert!(markdown(&analysis).contains("| – \\! | – \\! | – \\! |"));
     // What is wrong elsewhere does not matter.
     let results = with_verdict(2, validity::FairnessVerdict::Invalid);
     let analysis = analyse(&results);
     let row = &analysis.loads[0].summary.tables[0].rows[0];
-    assert!(row.cpu_us.is_some() && row.stated.is_fair());
+    assert!(row.stated.cpu_us.is_some() && row.stated.validity.is_fair());
 }
 
 #[test]
@@ -316,7 +319,7 @@ fn failures_are_not_charged_to_successes() {
     let cpu_us = |results: &Results| {
         let analysis = analyse(results);
         let row = &analysis.loads[0].summary.tables[0].rows[0];
-        row.cpu_us.as_ref().unwrap().estimate.point
+        row.stated.cpu_us.as_ref().unwrap().estimate.point
     };
     let before = cpu_us(&results);
     for slice in results.runs.iter_mut().flat_map(|run| &mut run.intervals) {
@@ -407,9 +410,9 @@ fn a_lucky_run_does_not_choose_its_own_step() {
         let analysis = analyse(&results);
         let row = &analysis.loads[0].summary.tables[0].rows[0];
         (
-            row.step.clone(),
-            row.throughput.steps.clone(),
-            row.throughput.estimate.point,
+            row.peak.step.clone(),
+            row.peak.throughput.steps.clone(),
+            row.peak.throughput.estimate.point,
         )
     };
     let steps = |labels: &[&str]| labels.iter().map(|label| (*label).to_owned()).collect();

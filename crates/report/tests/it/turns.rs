@@ -250,8 +250,11 @@ fn ratios_within_blocks_see_what_whole_runs_do_not() {
     let told = matches!(a_a.verdict, Verdict::Faster | Verdict::Slower);
     assert!(!told, "{a_a:?}");
     let rows = &found.tables[0].rows;
-    assert_eq!((rows[0].rank, rows[0].tie), (Some(1), Tie::Alone));
-    assert!(rows[1].rank == Some(2) && rows[2].rank == Some(2));
+    assert_eq!(
+        (rows[0].standing.rank, rows[0].standing.tie),
+        (Some(1), Tie::Alone)
+    );
+    assert!(rows[1].standing.rank == Some(2) && rows[2].standing.rank == Some(2));
     assert!(summary(&whole).sets.is_none());
 }
 
@@ -265,8 +268,8 @@ fn one_set_has_no_interval_across_processes_and_no_verdict() {
     assert!((fast.ratio.point - 1.07).abs() < 0.03, "{fast:?}");
     assert_eq!(fast.verdict, Verdict::Inconclusive);
     let rows = summary.tables[0].rows.iter();
-    assert!(rows.clone().all(|row| row.rank == Some(1)));
-    assert!(rows.clone().all(|row| row.tie == Tie::Unknown));
+    assert!(rows.clone().all(|row| row.standing.rank == Some(1)));
+    assert!(rows.clone().all(|row| row.standing.tie == Tie::Unknown));
     let pairs = &summary.sets.as_ref().unwrap().pairs;
     assert_eq!((pairs.len(), pairs[0].components.between), (3, None));
     let said =
@@ -581,7 +584,12 @@ fn a_set_of_which_no_block_counts_has_no_say() {
     let kept = found.sets.as_ref().unwrap().each.iter();
     assert_eq!(kept.map(|each| each.kept).collect::<Vec<_>>(), [20, 0, 20]);
     assert_eq!(compared(&found, "a", "b").ratio.runs, 2);
-    assert!(found.tables[0].rows.iter().all(|row| row.runs == 2));
+    assert!(
+        found.tables[0]
+            .rows
+            .iter()
+            .all(|row| row.whole.completed == 2)
+    );
     results.runs.retain(|run| run.begin.run.repetition == 2);
     let found = summary(&results);
     assert!(found.tables.is_empty());
@@ -855,11 +863,11 @@ fn contenders_that_are_cpu_bound_are_compared_by_cpu_time() {
         assert_eq!((ratio - 2.0).abs() < 1e-6, is_bound, "{ratio}");
         let fastest = &found.tables[0].rows[0];
         assert_eq!(fastest.label, "synthetic-one");
-        let is_of_a_full_core = (fastest.throughput.estimate.point - 10_000.0).abs() < 1.0;
+        let is_of_a_full_core = (fastest.peak.throughput.estimate.point - 10_000.0).abs() < 1.0;
         assert_eq!(
             is_of_a_full_core, is_bound,
             "{:?}",
-            fastest.throughput.estimate
+            fastest.peak.throughput.estimate
         );
     }
 }

@@ -100,12 +100,15 @@ fn of_load(load: &LoadAnalysis<'_>) -> Conclusion {
     for (place, table) in summary.tables.iter().enumerate() {
         let all = table.rows.iter().enumerate();
         lines.extend(all.map(|(line, row)| Line {
-            rank: rank_text(row.rank, row.tie),
+            rank: rank_text(row.standing.rank, row.standing.tie),
             label: row.label.clone(),
             apart: place > 0 && line == 0,
-            leads: place == 0 && row.rank == Some(1),
+            leads: place == 0 && row.standing.rank == Some(1),
             caveat: caveat(row),
-            cells: vec![Some(cell(&row.throughput)), row.cpu_us.as_ref().map(cell)],
+            cells: vec![
+                Some(cell(&row.peak.throughput)),
+                row.stated.cpu_us.as_ref().map(cell),
+            ],
         }));
     }
     Conclusion {
@@ -167,7 +170,7 @@ fn worth(load: &LoadAnalysis<'_>) -> Vec<String> {
         }
     }
     let mut worth: Vec<String> = best_results(&verdicts).into_iter().collect();
-    let runs = || rows().map(|row| row.throughput.estimate.runs);
+    let runs = || rows().map(|row| row.peak.throughput.estimate.runs);
     if let (Some(fewest), Some(most), Some(row)) = (runs().min(), runs().max(), rows().next()) {
         let unit = row.unit();
         let each = match fewest == most {
@@ -176,10 +179,10 @@ fn worth(load: &LoadAnalysis<'_>) -> Vec<String> {
         };
         worth.push(format!("{each} of each contender, in one session."));
     }
-    if !summary.void {
+    if !summary.control.is_void() {
         worth.extend(summary.tables.first().and_then(detectable::sentence));
     }
-    match summary.void {
+    match summary.control.is_void() {
         true => worth.extend(summary.controls.iter().map(Control::sentence)),
         false => worth.extend(control::line(&summary.controls)),
     }
@@ -207,7 +210,7 @@ fn best_results(verdicts: &[(&str, usize)]) -> Option<String> {
 fn price(rows: &[Row]) -> Option<[(String, f64); 2]> {
     let priced = rows
         .iter()
-        .filter_map(|row| Some((row.label.clone(), row.cpu_us.as_ref()?.mean())));
+        .filter_map(|row| Some((row.label.clone(), row.stated.cpu_us.as_ref()?.mean())));
     let mut priced: Vec<(String, f64)> = priced.collect();
     priced.sort_by(|a, b| a.1.total_cmp(&b.1));
     let dearest = priced.last()?.clone();

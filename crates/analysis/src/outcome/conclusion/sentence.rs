@@ -66,7 +66,7 @@ fn by_requests(summary: &BenchmarkSummary, at: &str) -> Vec<TextSpan> {
     let higher: Vec<&LowerBound> = higher.collect();
     let mut parts = peak(table, best, higher.is_empty());
     parts.extend(bounded(&higher));
-    if summary.void {
+    if summary.control.is_void() {
         parts.push(text(format!(" But that is {VOID}.")));
     }
     parts.extend(cheapest(table, best, at));
@@ -81,7 +81,7 @@ fn by_requests(summary: &BenchmarkSummary, at: &str) -> Vec<TextSpan> {
 fn peak(table: &RankTable, best: &Row, is_most: bool) -> Vec<TextSpan> {
     let tied = table.rows.iter().skip(1);
     let tied: Vec<&str> = tied
-        .filter(|row| row.rank == best.rank)
+        .filter(|row| row.standing.rank == best.standing.rank)
         .map(|row| row.label.as_str())
         .collect();
     let mut parts = vec![name(&best.label)];
@@ -91,13 +91,16 @@ fn peak(table: &RankTable, best: &Row, is_most: bool) -> Vec<TextSpan> {
         (false, true) => " has the highest number that is fair: ",
         (false, false) => " has the highest average that is fair, ",
     }));
-    parts.extend(quoted(&best.throughput.estimate, "requests/s"));
+    parts.extend(quoted(&best.peak.throughput.estimate, "requests/s"));
     if !tied.is_empty() {
         parts.push(text(", not significantly different from "));
         parts.extend(names(&tied));
     }
-    let next = table.rows.iter().find(|row| row.rank > best.rank);
-    if let Some((row, found)) = next.and_then(|row| Some((row, row.against_best?))) {
+    let next = table
+        .rows
+        .iter()
+        .find(|row| row.standing.rank > best.standing.rank);
+    if let Some((row, found)) = next.and_then(|row| Some((row, row.standing.throughput?))) {
         let found = found.inverse();
         parts.push(text(". It serves significantly more than "));
         parts.push(name(&row.label));
@@ -138,7 +141,7 @@ fn bounded(higher: &[&LowerBound]) -> Vec<TextSpan> {
 /// Says which contender uses the least CPU per request.
 fn cheapest(table: &RankTable, best: &Row, at: &str) -> Vec<TextSpan> {
     let rows = table.rows.iter().enumerate();
-    let priced = rows.filter_map(|(place, row)| Some((place, row, row.cpu_us.as_ref()?)));
+    let priced = rows.filter_map(|(place, row)| Some((place, row, row.stated.cpu_us.as_ref()?)));
     let least = priced.min_by(|a, b| a.2.mean().total_cmp(&b.2.mean()));
     let Some((place, row, cpu)) = least.filter(|_| table.rows.len() > 1) else {
         return Vec::new();
@@ -146,7 +149,8 @@ fn cheapest(table: &RankTable, best: &Row, at: &str) -> Vec<TextSpan> {
     let like = table.rows.iter().enumerate().filter(|(other, row)| {
         let found = table.cpu_matrix.pairs.get(*other, place);
         let found = found.map(|found| found.verdict);
-        row.cpu_us.is_some() && matches!(found, Some(Verdict::Inconclusive | Verdict::Equivalent))
+        row.stated.cpu_us.is_some()
+            && matches!(found, Some(Verdict::Inconclusive | Verdict::Equivalent))
     });
     let like: Vec<&str> = like.map(|(_, row)| row.label.as_str()).collect();
     let mut parts = vec![text(" Lowest CPU per request: ")];

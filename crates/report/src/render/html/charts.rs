@@ -91,7 +91,7 @@ fn to_here(id: &str) -> Markup {
 pub(super) fn cost(summary: &BenchmarkSummary) -> Markup {
     let mut rows: Vec<(&Row, &Metric)> = summary
         .rows()
-        .filter_map(|row| Some((row, row.cpu_us.as_ref()?)))
+        .filter_map(|row| Some((row, row.stated.cpu_us.as_ref()?)))
         .collect();
     let at = summary.stated.as_ref().map(StatedStep::describe);
     let at = at.unwrap_or_default();
@@ -122,7 +122,7 @@ pub(super) fn cost(summary: &BenchmarkSummary) -> Markup {
                         tr {
                             th scope="row" { (row.label) }
                             (priced(Some(cpu)))
-                            (priced(row.cpu_us_whole.as_ref()))
+                            (priced(row.whole.cpu_us.as_ref()))
                         }
                     }
                 }

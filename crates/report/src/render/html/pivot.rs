@@ -85,10 +85,10 @@ fn line(cell: &Cell<'_>) -> Markup {
     html! {
         tr {
             @for value in cell.parameters.values() { th scope="row" { (value) } }
-            td { (point(row.map(|row| &row.throughput))) }
+            td { (point(row.map(|row| &row.peak.throughput))) }
             td { @match row { Some(row) => (p99(row)), None => "–" } }
-            td { (point(row.and_then(|row| row.cpu_us.as_ref()))) }
-            td { (point(row.and_then(|row| row.memory_mib.as_ref()))) }
+            td { (point(row.and_then(|row| row.stated.cpu_us.as_ref()))) }
+            td { (point(row.and_then(|row| row.stated.memory_mib.as_ref()))) }
             td { (row.map_or("no numbers", |row| row.validity().name())) }
         }
     }
@@ -107,14 +107,14 @@ fn point(metric: Option<&Metric>) -> Markup {
 /// The 99th percentile, with the mark of what it is read off.
 fn p99(row: &Row) -> Markup {
     html! {
-        (significant_or_dash(row.p99_ms))
+        (significant_or_dash(row.stated.p99_ms))
         (table::mark_of(row.times_validity(), || row.times_validity().evidence()))
     }
 }
 
 fn matrices(cells: &[Cell<'_>], rows: &str, columns: &str) -> Markup {
-    let throughput = |row: &Row| point(Some(&row.throughput));
-    let cpu = |row: &Row| point(row.cpu_us.as_ref());
+    let throughput = |row: &Row| point(Some(&row.peak.throughput));
+    let cpu = |row: &Row| point(row.stated.cpu_us.as_ref());
     html! {
         (matrix(cells, rows, columns, "requests/s", throughput))
         (matrix(cells, rows, columns, "p99 ms", p99))

@@ -24,7 +24,7 @@ pub(super) fn section(summary: &BenchmarkSummary, index: usize) -> Markup {
         section.benchmark id={ "results-" (index) } {
             h3 { (summary.name) }
             p.conditions { (summary.conditions) }
-            @if let Some(control) = control::line(&summary.controls).filter(|_| !summary.void) {
+            @if let Some(control) = control::line(&summary.controls).filter(|_| !summary.control.is_void()) {
                 details { summary { (control) } (controls(summary)) }
             } @else {
                 (controls(summary))
@@ -77,7 +77,7 @@ fn ranked(table: &RankTable, bounds: &[String]) -> Markup {
             p.hint { (ranks::where_measured(step, table.open_words())) }
         }
         (table::of("ranks", &ranks::table(&table.rows)))
-        @if table.rows.iter().any(|row| row.tie != Tie::Alone) { p.hint { (ranks::TIES) } }
+        @if table.rows.iter().any(|row| row.standing.tie != Tie::Alone) { p.hint { (ranks::TIES) } }
         (evidence(&table.rows))
         (reasons::tables(&table.reasons))
         (matrices(table))
@@ -112,13 +112,13 @@ fn evidence(rows: &[Row]) -> Markup {
     let peaks = rows.iter().filter(|row| !row.validity().is_fair());
     let mut unfair: Vec<(&str, String)> = peaks
         .map(|row| {
-            let reason = format!("requests/s {}", table::reason(&row.throughput));
+            let reason = format!("requests/s {}", table::reason(&row.peak.throughput));
             (row.label.as_str(), reason)
         })
         .collect();
-    let stated = rows.iter().filter(|row| !row.stated.is_fair());
+    let stated = rows.iter().filter(|row| !row.stated.validity.is_fair());
     unfair.extend(stated.map(|row| {
-        let reason = row.stated.to_string();
+        let reason = row.stated.validity.to_string();
         (
             row.label.as_str(),
             match row.open {

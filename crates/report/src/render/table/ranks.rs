@@ -7,12 +7,14 @@ use bakeoff_analysis::data::stated_step::StatedStep;
 
 /// In the order of all documents. A terminal that is too narrow leaves out the last ones.
 const COLUMNS: &[Column<Row>] = &[
-    Column::new("#", |row: &Row| Cell::rank(row.rank, row.tie)),
+    Column::new("#", |row: &Row| {
+        Cell::rank(row.standing.rank, row.standing.tie)
+    }),
     Column::text("contender", |row: &Row| {
         Cell::Name(row.label.clone(), row.note.iter().cloned().collect())
     }),
     Column::new("req/s", |row: &Row| {
-        let peak = &row.throughput;
+        let peak = &row.peak.throughput;
         let mark = Mark::of(&peak.validity, peak.validity.evidence());
         Cell::Ranked(peak.estimate, mark)
     })
@@ -20,34 +22,36 @@ const COLUMNS: &[Column<Row>] = &[
     .help("mean over runs at the best step, 95 % interval")
     .terminal("req/s", 6),
     Column::text("95 % interval", |row: &Row| {
-        Cell::interval(Some(&row.throughput))
+        Cell::interval(Some(&row.peak.throughput))
     })
     .not_on_page()
     .terminal("±95%", 6),
-    Column::new("best at", |row: &Row| Cell::word(&row.step))
+    Column::new("best at", |row: &Row| Cell::word(&row.peak.step))
         .help("connections or rate of that step")
         .terminal("conns", 5),
-    Column::new("p50 ms", |row: &Row| time(row, row.p50_ms))
+    Column::new("p50 ms", |row: &Row| time(row, row.stated.p50_ms))
         .help("at the step named above, all runs merged")
         .not_in_markdown(),
-    Column::new("p99 ms", |row: &Row| time(row, row.p99_ms))
+    Column::new("p99 ms", |row: &Row| time(row, row.stated.p99_ms))
         .help("at the step named above, all runs merged")
         .terminal("p99 ms", 6),
     Column::new("CPU us/req", |row: &Row| {
-        at_stated(row, row.cpu_us.as_ref())
+        at_stated(row, row.stated.cpu_us.as_ref())
     })
     .page("CPU µs/request")
     .help("at the step named above, for each request that came to an end, well or not")
     .terminal("us/req", 6),
-    Column::new("MiB", |row: &Row| at_stated(row, row.memory_mib.as_ref()))
-        .help("highest from the start to the end of the step named above, mean over runs")
-        .terminal("MiB", 5),
+    Column::new("MiB", |row: &Row| {
+        at_stated(row, row.stated.memory_mib.as_ref())
+    })
+    .help("highest from the start to the end of the step named above, mean over runs")
+    .terminal("MiB", 5),
     Column::new("start-up s", |row: &Row| {
-        Cell::metric(row.startup_s.as_ref())
+        Cell::metric(row.whole.startup_s.as_ref())
     })
     .terminal("start s", 7),
     Column::new("errors", |row: &Row| {
-        Cell::Errors(row.errors, row.error_share)
+        Cell::Errors(row.whole.errors, row.whole.error_share)
     })
     .help("over all measured steps")
     .terminal("errors", 6),
@@ -59,8 +63,10 @@ const COLUMNS: &[Column<Row>] = &[
         Cell::Fraction(row.lifecycle.good, row.lifecycle.total)
     })
     .not_in_markdown(),
-    Column::new("runs", |row: &Row| Cell::Fraction(row.runs, row.runs_begun))
-        .help("completed of started"),
+    Column::new("runs", |row: &Row| {
+        Cell::Fraction(row.whole.completed, row.whole.started)
+    })
+    .help("completed of started"),
 ];
 
 /// The meaning of the signs next to ranks.
@@ -111,9 +117,9 @@ fn time(row: &Row, time_ms: Option<f64>) -> Cell {
 /// A metric at the stated step with the verdict on that, which is also why there is a dash.
 fn at_stated(row: &Row, metric: Option<&Metric>) -> Cell {
     let reason = match metric {
-        Some(metric) => format!("{} {}", metric.steps_text(), row.stated),
-        None => row.stated.to_string(),
+        Some(metric) => format!("{} {}", metric.steps_text(), row.stated.validity),
+        None => row.stated.validity.to_string(),
     };
     let estimate = metric.map(|metric| metric.estimate);
-    Cell::Mean(estimate, Mark::of(&row.stated, reason))
+    Cell::Mean(estimate, Mark::of(&row.stated.validity, reason))
 }
