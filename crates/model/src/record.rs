@@ -332,6 +332,8 @@ pub struct RunRecords {
 /// Everything in a results folder.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Results {
+    /// The purpose of the session.
+    pub purpose: Purpose,
     /// The runs in the order in which they were made.
     pub runs: Vec<RunRecords>,
     /// Text of `notes.md` in the folder of the results.
@@ -359,6 +361,35 @@ pub struct Results {
     pub baseline: Option<Baseline>,
     /// How many runs a pilot found necessary, where one decided.
     pub runs_decision: Option<RunsDecision>,
+}
+
+/// The purpose of a session.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Purpose {
+    /// The contenders of a suite.
+    #[default]
+    Suite,
+    /// One question: which of some services is better.
+    Duel,
+    /// A search for a commit, of which this is one session.
+    Bisect,
+    /// A search for the cheapest limits, of which this is one session.
+    Size,
+}
+
+impl Purpose {
+    /// Whether it is the usual purpose, which files need not name.
+    #[must_use]
+    pub fn is_suite(&self) -> bool {
+        *self == Self::Suite
+    }
+
+    /// Whether the session is one of many in a search, whose ranks are of no interest.
+    #[must_use]
+    pub fn is_search(self) -> bool {
+        matches!(self, Self::Bisect | Self::Size)
+    }
 }
 
 /// The result of a qualification round, as passed to the round that it feeds.

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use bakeoff_model::record::Purpose;
 use bakeoff_model::text::database_url::DatabaseUrl;
 use bakeoff_model::text::duration_ns;
 use bakeoff_places::far_hosts::FarHosts;
@@ -12,6 +13,9 @@ use serde::{Deserialize, Serialize};
 /// The options of a session, of each round of several, and of a test bed.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct SessionOptions {
+    /// The purpose of the session; absent in files if it is the suite.
+    #[serde(default, skip_serializing_if = "Purpose::is_suite")]
+    pub purpose: Purpose,
     /// Length of a slice when it is not the profile's; in files ns.
     #[serde(default, rename = "slice_ns", with = "duration_ns::option")]
     pub slice: Option<Duration>,

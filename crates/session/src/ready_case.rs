@@ -65,17 +65,20 @@ impl Case {
     }
 }
 
-/// Puts the path of a contender's log of garbage collections into its command; whether the command
-/// asks for one.
-pub(crate) fn fill_gc_log(command: &mut [String], path: &Path) -> bool {
-    const PLACEHOLDER: &str = "{gc-log}";
+/// Stands in commands for the path of the contender's log of garbage collections.
+const GC_LOG: &str = "{gc-log}";
+
+/// Whether a command asks for a log of garbage collections.
+pub(crate) fn asks_for_gc_log(command: &[String]) -> bool {
+    command.iter().any(|argument| argument.contains(GC_LOG))
+}
+
+/// Puts the path of a contender's log of garbage collections into its command.
+pub(crate) fn fill_gc_log(command: &mut [String], path: &Path) {
     let path = path.to_string_lossy();
-    let mut asks = false;
-    for argument in command.iter_mut().filter(|one| one.contains(PLACEHOLDER)) {
-        *argument = argument.replace(PLACEHOLDER, &path);
-        asks = true;
+    for argument in command {
+        *argument = argument.replace(GC_LOG, &path);
     }
-    asks
 }
 
 /// Where contenders reach the backend and the dependencies.

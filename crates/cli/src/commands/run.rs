@@ -1,6 +1,7 @@
 //! `bakeoff run`: a session, or all rounds of a suite, from arguments to an exit status.
 
 use anyhow::Context as _;
+use bakeoff_model::record::Purpose;
 use bakeoff_session::baseline::BaselineRequest;
 use bakeoff_session::clock;
 use bakeoff_session::opening::{NewSession, SessionRequest};
@@ -49,6 +50,7 @@ pub(crate) fn order(args: RunArgs) -> SessionRequest {
             .measured
             .selection(args.seed.unwrap_or_else(clock::fresh_seed)),
         options: SessionOptions {
+            purpose: Purpose::Suite,
             slice: args.slice.map(|slice| slice.0),
             flame_graphs: args.profile_cpu,
             backend_url: args.server.backend_url,

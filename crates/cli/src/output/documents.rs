@@ -250,8 +250,7 @@ fn title(results: &Results) -> String {
     if let Some(round) = &results.round {
         title.push_str(&format!(", round {round}"));
     }
-    // The suite of a duel has one profile, of the same name.
-    if begin.profile != begin.suite {
+    if results.purpose.is_suite() {
         title.push_str(&format!(", profile {}", begin.profile));
     }
     if begin.backend != BackendName::None {

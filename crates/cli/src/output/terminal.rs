@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use bakeoff_analysis::Analysis;
 use bakeoff_base::text::counted;
+use bakeoff_model::record::Purpose;
 use bakeoff_session::event::bisection::{Bisection, Commit};
 use bakeoff_session::event::{Event, Observer};
 use bakeoff_session::shell_text;
-use bakeoff_workflows::duel;
 
 use super::documents::{self, Watcher};
 use super::progress::Progress;
@@ -21,17 +21,11 @@ use super::{sizing, text};
 pub(crate) struct Terminal {
     pub(crate) progress: Progress<std::io::Stderr>,
     shown: Shown,
-    /// The session is one of a search, for a commit or for limits: its ranks are of no interest.
-    is_narrowing: bool,
 }
 
 impl Terminal {
     pub(crate) fn new(progress: Progress<std::io::Stderr>, shown: Shown) -> Self {
-        Self {
-            progress,
-            shown,
-            is_narrowing: false,
-        }
+        Self { progress, shown }
     }
 }
 
@@ -48,7 +42,6 @@ impl Observer for Terminal {
                 measuring,
                 candidates,
             } => {
-                self.is_narrowing = true;
                 let between = counted(candidates.len() as u64, "commit");
                 writeln!(output, "\none of {between} holds the change; measuring:")?;
                 for one in measuring {
@@ -56,14 +49,12 @@ impl Observer for Terminal {
                 }
             }
             Event::BisectionConfirms { commit, before } => {
-                self.is_narrowing = false;
                 writeln!(output, "\nmeasuring it against the commit before it:")?;
                 let (found, before) = (self::commit(commit), self::commit(before));
                 writeln!(output, "  {before}\n  {found}")?;
             }
             Event::BisectionEnded { bisection } => end_of_bisection(&mut output, bisection)?,
             Event::SizingMeasures { cpus, memory_bytes } => {
-                self.is_narrowing = true;
                 sizing::measures(&mut output, *cpus, *memory_bytes)?;
             }
             Event::SizingEnded { sizing } => sizing::end(&mut output, sizing)?,
@@ -122,17 +113,14 @@ impl Watcher for Terminal {
             return Ok(());
         };
         let mut output = std::io::stdout().lock();
-        if self.is_narrowing {
+        if recorded.purpose.is_search() {
             writeln!(output, "report: {}", documents::page(results).display())?;
             return Ok(());
         }
         if *made == 0 {
             writeln!(output, "{}: nothing is left to run", results.display())?;
         }
-        // Of a suite there may be much to say; a duel is one question.
-        let suite = recorded.runs.first().map(|run| run.begin.suite.as_str());
-        let is_duel = suite == Some(duel::NAME);
-        show(&mut output, results, analysis, (is_duel, self.shown))?;
+        show(&mut output, results, analysis, self.shown)?;
         if *failed > 0 {
             writeln!(
                 output,
@@ -179,7 +167,7 @@ fn show(
     output: &mut impl std::io::Write,
     folder: &Path,
     analysis: &Analysis<'_>,
-    (is_duel, shown): (bool, Shown),
+    shown: Shown,
 ) -> anyhow::Result<()> {
     let columns = text::columns();
     let is_of_two = is_of_two(analysis);
@@ -192,7 +180,8 @@ fn show(
             "{}",
             bakeoff_report::terminal_answer(analysis, columns)
         )?;
-    } else if is_duel {
+    } else if analysis.results.purpose == Purpose::Duel {
+        // Of a suite there may be much to say; a duel is one question.
         let sentence = bakeoff_report::sentence(analysis);
         writeln!(output, "{}", text::wrapped(&sentence, columns).join("\n"))?;
     }

@@ -31,6 +31,7 @@ pub fn read(folder: &Path) -> anyhow::Result<Results> {
     let Some(session) = session else {
         return Ok(results);
     };
+    results.purpose = session.options.purpose;
     results.skipped = session.skipped;
     results.no_turns = session.plan.no_turns;
     results.qualifications = session.qualified;

@@ -42,7 +42,6 @@ impl Cases for Testbed {
             .profiles
             .get(&self.options.profile)
             .map(|profile| profile.slice);
-        let gc_log = self.gc_log(&log_name);
         let is_first = run.repetition == 1;
         let probes = match (contender, benchmark, &start) {
             (Some(contender), Some(benchmark), Ok(spec)) if is_first => {
@@ -50,7 +49,7 @@ impl Cases for Testbed {
             }
             _ => Vec::new(),
         };
-        let asks = |ready: &Ready| ready_case::fill_gc_log(&mut ready.command.clone(), &gc_log);
+        let asks = |ready: &Ready| ready_case::asks_for_gc_log(&ready.command);
         Case {
             begin: self.begin(pending, contender, ready),
             start,
@@ -66,7 +65,7 @@ impl Cases for Testbed {
                 .unwrap_or(Duration::from_secs(1)),
             seed: self.options.seed,
             artifact_bytes: ready.and_then(|ready| ready.artifact_bytes),
-            gc_log: ready.is_some_and(asks).then_some(gc_log),
+            gc_log: ready.is_some_and(asks).then(|| self.gc_log(&log_name)),
             probes,
         }
     }

@@ -9,11 +9,13 @@ use bakeoff_analysis::{Analysis, AnalysisInput};
 use bakeoff_base::hint::hinted;
 use bakeoff_build::{BUILD_LIMIT, LoggedCommand};
 use bakeoff_model::plan::baseline::ConditionMetric;
+use bakeoff_model::record::Purpose;
 use bakeoff_model::record::failure::{Failure, Stage};
 use bakeoff_model::text::duration_ns;
 use bakeoff_places::sweep::{RunFolder, trees_folder};
 use bakeoff_session::event::Event;
 use bakeoff_session::event::bisection::{Bisection, Candidate, SkippedCommit};
+use bakeoff_session::options::SessionOptions;
 use bakeoff_session::revision::Tree;
 use bakeoff_session::session::Audience;
 use bakeoff_session::store::file::make_inside;
@@ -165,7 +167,7 @@ impl<'a, 'w> Search<'a, 'w> {
     /// Plays a duel of two commits. Returns the sample of each.
     async fn duel_of(&mut self, earlier: usize, later: usize) -> anyhow::Result<(Sample, Sample)> {
         let runs = DuelRuns::Within(DUEL_WITHIN);
-        let mut samples = match self.play(&[earlier, later], runs).await {
+        let mut samples = match self.play(&[earlier, later], runs, Purpose::Duel).await {
             Ok(samples) => samples,
             Err(Unprepared::Order(error) | Unprepared::Services(error)) => return Err(error),
         };
@@ -244,7 +246,10 @@ impl<'a, 'w> Search<'a, 'w> {
             measuring: next.iter().map(|one| self.line.commit(*one)).collect(),
             candidates: self.candidates(),
         })?;
-        let samples = match self.play(&positions, DuelRuns::Fixed(SETS)).await {
+        let samples = match self
+            .play(&positions, DuelRuns::Fixed(SETS), Purpose::Bisect)
+            .await
+        {
             Ok(samples) => samples,
             Err(Unprepared::Order(error)) => return Err(error),
             Err(Unprepared::Services(error)) => return self.rehearse(next, error).await,
@@ -294,7 +299,12 @@ impl<'a, 'w> Search<'a, 'w> {
     }
 
     /// Plays a session of these positions. Returns what each shows, by its name.
-    async fn play(&mut self, positions: &[usize], runs: DuelRuns) -> Result<Samples, Unprepared> {
+    async fn play(
+        &mut self,
+        positions: &[usize],
+        runs: DuelRuns,
+        purpose: Purpose,
+    ) -> Result<Samples, Unprepared> {
         self.sessions += 1;
         let folder = self.order.results.join(format!("{:02}", self.sessions));
         let locked = LockedFolder::make(&folder)?;
@@ -304,13 +314,11 @@ impl<'a, 'w> Search<'a, 'w> {
             agreed = duel::prepare(&duel, SuitePlace::InResults(&suite)) => agreed?,
             () = (self.audience.interruption)() => return Err(anyhow::Error::from(Stopped).into()),
         };
-        let order = duel::session(
-            suite,
-            locked,
-            agreed.runtime,
-            duel.options(),
-            self.order.seed,
-        );
+        let options = SessionOptions {
+            purpose,
+            ..duel.options()
+        };
+        let order = duel::session(suite, locked, agreed.runtime, options, self.order.seed);
         let recorded = series::play(&order, &folder, self.audience).await?;
         self.measured.extend(positions);
         self.last_session = folder;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use bakeoff_base::hint::hinted;
 use bakeoff_grpc::Schema;
+use bakeoff_model::record::Purpose;
 use bakeoff_model::request::check::{Check, Expect};
 use bakeoff_model::suite::Limits;
 use bakeoff_model::suite::conditions::RuntimeKind;
@@ -216,6 +217,7 @@ impl Duel {
     #[must_use]
     pub fn options(&self) -> SessionOptions {
         SessionOptions {
+            purpose: Purpose::Duel,
             cluster: self.cluster.clone().unwrap_or_default(),
             hosts: self.hosts.clone(),
             ..SessionOptions::default()

@@ -9,10 +9,11 @@ use anyhow::Context as _;
 use bakeoff_analysis::{Analysis, AnalysisInput, WithInterval};
 use bakeoff_base::hint::hinted;
 use bakeoff_base::number::as_f64;
-use bakeoff_model::record::{Outcome, Results, RunRecords};
+use bakeoff_model::record::{Outcome, Purpose, Results, RunRecords};
 use bakeoff_model::suite::Limits;
 use bakeoff_session::event::Event;
 use bakeoff_session::event::sizing::{MemoryNeed, Shape, Sizing};
+use bakeoff_session::options::SessionOptions;
 use bakeoff_session::session::Audience;
 use bakeoff_session::store::locked_folder::LockedFolder;
 use serde_json::{Value, json};
@@ -269,7 +270,10 @@ impl<'a, 'w> Search<'a, 'w> {
         let path = folder.join("suite");
         duel::write(suite, &path)?;
         let (runtime, seed) = (self.asked.runtime, self.order.seed);
-        let options = self.asked.duel.options();
+        let options = SessionOptions {
+            purpose: Purpose::Size,
+            ..self.asked.duel.options()
+        };
         let order = duel::session(path, locked, runtime, options, seed);
         let recorded = series::play(&order, &folder, self.audience).await?;
         Ok((recorded, folder))
