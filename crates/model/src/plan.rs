@@ -4,6 +4,7 @@ pub mod baseline;
 mod cases;
 mod groups;
 mod latency;
+mod parameters;
 mod steps;
 pub mod twins;
 pub mod whole_runs;
@@ -26,6 +27,7 @@ pub use crate::text::names::{UnknownName, matches, select};
 use cases::Case;
 
 pub use latency::{LatencyLoad, stated_step};
+pub use parameters::{CpuQuota, Parameters};
 
 /// Version of the plan format.
 pub const FORMAT: u32 = 2;
@@ -78,8 +80,9 @@ pub struct PlannedRun {
     pub kind: RunKind,
     /// The contender.
     pub contender: String,
-    /// Chosen values of the contender's matrix.
-    pub parameters: BTreeMap<String, String>,
+    /// Chosen values of the contender's matrix, and of the profile's CPU quotas.
+    #[schemars(with = "BTreeMap<String, String>")]
+    pub parameters: Parameters,
     /// It is the second process of its contender in this repetition: the same case is in the plan
     /// once more, without this, and what the two differ by is chance.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -254,17 +257,14 @@ impl PlannedRun {
     }
 }
 
-/// The parameter that is a contender's CPU quota, where a profile has several. No variable of a
-/// contender can have this name.
-pub const CPU_LIMIT: &str = "cpu-limit";
-
 /// Contender and parameters as one label: `rocket-0.4[workers=16]`.
 #[must_use]
-pub fn case_label(contender: &str, parameters: &BTreeMap<String, String>) -> String {
+pub fn case_label(contender: &str, parameters: &Parameters) -> String {
     if parameters.is_empty() {
         return contender.to_owned();
     }
     let list: Vec<String> = parameters
+        .by_name()
         .iter()
         .map(|(name, value)| format!("{name}={value}"))
         .collect();
@@ -304,8 +304,9 @@ pub struct ChosenCase {
     /// The contender.
     pub contender: String,
     /// Its parameters.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub parameters: BTreeMap<String, String>,
+    #[serde(default, skip_serializing_if = "Parameters::is_empty")]
+    #[schemars(with = "BTreeMap<String, String>")]
+    pub parameters: Parameters,
 }
 
 impl ChosenCase {

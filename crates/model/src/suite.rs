@@ -220,8 +220,8 @@ pub struct Profile {
     pub describe: String,
     /// Limits of the contender; the largest ones, where there are several.
     pub limits: Limits,
-    /// CPU quotas in cores; each contender is measured with each of them, as the parameter
-    /// [`CPU_LIMIT`](crate::plan::CPU_LIMIT). Empty: that of `limits` alone.
+    /// CPU quotas in cores; each contender is measured with each of them. Empty: that of
+    /// `limits` alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cpus: Vec<f64>,
     /// Repetitions.

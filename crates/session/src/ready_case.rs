@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use bakeoff_model::load::RequestSpec;
-use bakeoff_model::plan::CPU_LIMIT;
 use bakeoff_model::record::Begin;
 use bakeoff_model::record::failure::Failure;
 use bakeoff_model::request::scenario::Scenario;
@@ -96,18 +95,18 @@ pub struct BackendAddress {
     pub dependencies: BTreeMap<String, SocketAddr>,
 }
 
-/// The whole environment of a contender: the suite's, then its own, then its parameters.
+/// The whole environment of a contender: the suite's, then its own, then the chosen variables.
 pub(crate) fn environment(
     suite: &Suite,
     contender: &Contender,
-    parameters: &BTreeMap<String, String>,
+    variables: &BTreeMap<String, String>,
     backend: &BackendAddress,
 ) -> BTreeMap<String, String> {
     suite
         .env
         .iter()
         .chain(&contender.env)
-        .chain(parameters.iter().filter(|(name, _)| *name != CPU_LIMIT))
+        .chain(variables)
         .map(|(name, value)| (name.clone(), resolve(value, contender, backend)))
         .collect()
 }

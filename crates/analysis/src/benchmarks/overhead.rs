@@ -255,8 +255,8 @@ fn agree(case: &CaseData<'_>, other: &CaseData<'_>) -> bool {
     let (Some(own), Some(other)) = (begin(case), begin(other)) else {
         return false;
     };
-    let theirs = &other.run.parameters;
-    let mut own = own.run.parameters.iter();
+    let [own, theirs] = [own, other].map(|begin| begin.run.parameters.by_name());
+    let mut own = own.iter();
     own.all(|(name, value)| theirs.get(name).is_none_or(|other| other == value))
 }
 

@@ -58,14 +58,14 @@ pub struct ScalingPoint {
 
 /// Returns one entry for each numeric parameter of which a contender has at least three values.
 pub(super) fn scalings(benchmark: &BenchmarkData<'_>, summary: &BenchmarkSummary) -> Vec<Scaling> {
-    let names: BTreeSet<&String> = benchmark
+    let names: BTreeSet<String> = benchmark
         .cases
         .iter()
-        .flat_map(|c| parameters(c).keys())
+        .flat_map(|case| parameters(case).into_keys())
         .collect();
     let names = names.into_iter();
     names
-        .filter_map(|name| scaling(benchmark, summary, name))
+        .filter_map(|name| scaling(benchmark, summary, &name))
         .collect()
 }
 
@@ -76,15 +76,15 @@ fn scaling(
 ) -> Option<Scaling> {
     let mut groups = groups(benchmark, summary, parameter)?;
     groups.retain(|(_, cases)| cases.len() >= VALUES_MIN);
-    let mut values: Vec<(f64, &str)> = Vec::new();
+    let mut values: Vec<(f64, String)> = Vec::new();
     for one in groups.iter().flat_map(|(_, cases)| cases) {
         if !values.iter().any(|(_, known)| *known == one.text) {
-            values.push((one.number, one.text));
+            values.push((one.number, one.text.clone()));
         }
     }
     values.sort_by(|a, b| a.0.total_cmp(&b.0));
     let steps = stated_step::shown(&stated_step::measured(benchmark), summary.stated.as_ref());
-    let place = |one: &Value<'_>| ScalingPoint {
+    let place = |one: &Value| ScalingPoint {
         value: { values.iter() }
             .position(|(_, known)| *known == one.text)
             .unwrap_or_default(),
@@ -100,7 +100,7 @@ fn scaling(
         Line { label, places }
     });
     let lines: Vec<Line> = lines.collect();
-    let texts = values.iter().map(|(_, text)| (*text).to_owned());
+    let texts = values.iter().map(|(_, text)| text.clone());
     let is_stated = |step: &StatedStep| summary.stated.as_ref() == Some(step);
     (!lines.is_empty()).then(|| Scaling {
         parameter: parameter.to_owned(),
@@ -115,23 +115,23 @@ fn scaling(
 const VALUES_MIN: usize = 3;
 
 /// A case with its value of the parameter.
-struct Value<'s> {
+struct Value {
     number: f64,
-    text: &'s str,
+    text: String,
     case: usize,
 }
 
 /// Returns the ranked cases, by contender and other parameters, in their order. `None` if a value
 /// is not a number.
-fn groups<'s>(
-    benchmark: &'s BenchmarkData<'_>,
+fn groups(
+    benchmark: &BenchmarkData<'_>,
     summary: &BenchmarkSummary,
     parameter: &str,
-) -> Option<Vec<(String, Vec<Value<'s>>)>> {
-    let mut groups: Vec<(String, Vec<Value<'s>>)> = Vec::new();
+) -> Option<Vec<(String, Vec<Value>)>> {
+    let mut groups: Vec<(String, Vec<Value>)> = Vec::new();
     for (index, case) in benchmark.cases.iter().enumerate() {
         let unranked = summary.unranked.iter().any(|one| one.label == case.label);
-        let Some(text) = parameters(case).get(parameter).filter(|_| !unranked) else {
+        let Some(text) = parameters(case).remove(parameter).filter(|_| !unranked) else {
             continue;
         };
         let number = text.parse().ok();
@@ -153,16 +153,17 @@ fn metrics(case: &CaseData<'_>, step: &StatedStep) -> [Option<Metric>; 3] {
     Quantity::ALL.map(|quantity| quantity.at(case, &step.label))
 }
 
-fn parameters<'s>(case: &'s CaseData<'_>) -> &'s BTreeMap<String, String> {
-    static NONE: BTreeMap<String, String> = BTreeMap::new();
+fn parameters(case: &CaseData<'_>) -> BTreeMap<String, String> {
     let run = case.runs.first().map(|run| &run.records.begin.run);
-    run.map_or(&NONE, |run| &run.parameters)
+    run.map_or_else(BTreeMap::new, |run| run.parameters.by_name())
 }
 
 /// Returns the label of a case without one of its parameters.
 fn without(case: &CaseData<'_>, parameter: &str) -> String {
-    let mut others = parameters(case).clone();
+    let mut others = parameters(case);
     others.remove(parameter);
     let run = case.runs.first().map(|run| &run.records.begin.run);
-    run.map_or_else(String::new, |run| case_label(&run.contender, &others))
+    run.map_or_else(String::new, |run| {
+        case_label(&run.contender, &others.into())
+    })
 }

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use bakeoff_model::load::Pace;
-use bakeoff_model::plan::CPU_LIMIT;
 use bakeoff_model::record::RunRecords;
 use bakeoff_model::suite::Step;
 use bakeoff_model::suite::capacity::TrialRecord;
@@ -15,7 +14,7 @@ pub fn conditions(records: &RunRecords) -> String {
     let begin = &records.begin;
     let limits = &begin.run.limits;
     let cpus = match limits.cpus {
-        Some(_) if begin.run.parameters.contains_key(CPU_LIMIT) => "CPU by parameter".to_owned(),
+        Some(_) if begin.run.parameters.cpus.is_some() => "CPU by parameter".to_owned(),
         Some(cpus) => format!(
             "{} CPU{}",
             shortest(cpus),

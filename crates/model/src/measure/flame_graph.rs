@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::layers::NamedSamples;
+use crate::plan::Parameters;
 
 /// Where a contender spends its CPU time, by samples of its stacks in a run that is not measured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -14,8 +15,9 @@ pub struct FlameGraph {
     pub benchmark: String,
     /// The contender.
     pub contender: String,
-    /// Values of the contender's matrix.
-    pub parameters: BTreeMap<String, String>,
+    /// Values of the contender's matrix, and of the profile's CPU quotas.
+    #[schemars(with = "BTreeMap<String, String>")]
+    pub parameters: Parameters,
     /// Connections of the step in which the samples were taken.
     pub connections: u32,
     /// The outcome.

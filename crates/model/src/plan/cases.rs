@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bakeoff_base::random::Random;
 
-use super::{CPU_LIMIT, PlanOptions};
+use super::{CpuQuota, Parameters, PlanOptions};
 use crate::suite::{Benchmark, BenchmarkKind, Contender, Limits, Profile, Suite};
 
 /// Sets the choice of a twin apart from other draws of the same seed.
@@ -17,7 +17,7 @@ pub(super) struct Case<'s> {
     pub(super) id: String,
     pub(super) benchmark: &'s Benchmark,
     pub(super) contender: &'s Contender,
-    pub(super) parameters: BTreeMap<String, String>,
+    pub(super) parameters: Parameters,
     pub(super) limits: Limits,
     /// It is the second process of its contender.
     pub(super) twin: bool,
@@ -62,8 +62,7 @@ pub(super) fn cases<'s>(
                     equal_ids += 1;
                     id = format!("{wanted}~{equal_ids}");
                 }
-                let cpus = parameters.get(CPU_LIMIT);
-                let cpus = cpus.and_then(|cpus| cpus.parse().ok());
+                let cpus = parameters.cpus.map(|CpuQuota(cores)| cores);
                 cases.push(Case {
                     id,
                     benchmark,
@@ -137,25 +136,33 @@ fn wanted_combinations(
     cpus: &[f64],
     whole: bool,
     options: &PlanOptions,
-) -> Vec<BTreeMap<String, String>> {
-    let allowed = |parameters: &BTreeMap<String, String>| {
-        parameters.iter().all(|(name, value)| {
+) -> Vec<Parameters> {
+    let allowed = |parameters: &Parameters| {
+        parameters.variables.iter().all(|(name, value)| {
             let values = options.parameters.get(name);
             values.is_none_or(|values| values.contains(value))
         })
     };
-    let chosen = |parameters: &BTreeMap<String, String>| {
+    let chosen = |parameters: &Parameters| {
         options
             .cases
             .iter()
             .any(|one| one.contender == contender.name && one.parameters == *parameters)
     };
-    let mut matrix = contender.matrix.clone();
-    if !cpus.is_empty() {
-        let cpus = cpus.iter().map(f64::to_string);
-        matrix.insert(CPU_LIMIT.to_owned(), cpus.collect());
-    }
-    let mut wanted = combinations(&matrix);
+    let cpus: Vec<Option<CpuQuota>> = match cpus {
+        [] => vec![None],
+        several => several.iter().copied().map(CpuQuota).map(Some).collect(),
+    };
+    let with_quotas = |variables: BTreeMap<String, String>| {
+        let cpus = cpus.iter();
+        let with_quota = move |cpus: &Option<CpuQuota>| Parameters {
+            variables: variables.clone(),
+            cpus: *cpus,
+        };
+        cpus.map(with_quota)
+    };
+    let combinations = combinations(&contender.matrix).into_iter();
+    let mut wanted: Vec<Parameters> = combinations.flat_map(with_quotas).collect();
     wanted.retain(|parameters| (whole && allowed(parameters)) || chosen(parameters));
     wanted
 }
@@ -177,12 +184,11 @@ fn combinations(matrix: &BTreeMap<String, Vec<String>>) -> Vec<BTreeMap<String, 
 }
 
 /// A name for a case that is safe as a file name, and mostly unique.
-fn case_id(benchmark: &str, contender: &str, parameters: &BTreeMap<String, String>) -> String {
+fn case_id(benchmark: &str, contender: &str, parameters: &Parameters) -> String {
     // File names end at 255 bytes; repetition, attempt and file type must still fit.
     const LENGTH_MAX: usize = 180;
-    let parts = parameters
-        .iter()
-        .map(|(name, value)| format!(".{name}={value}"));
+    let parts = parameters.by_name();
+    let parts = parts.iter().map(|(name, value)| format!(".{name}={value}"));
     let text = format!("{benchmark}.{contender}{}", parts.collect::<String>());
     let is_safe = |c: char| c.is_ascii_alphanumeric() || "-_=.".contains(c);
     let safe = text.chars().map(|c| if is_safe(c) { c } else { '_' });

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bakeoff_model::load::{Pace, Protocol, WebSocket};
 use bakeoff_model::plan::twins::all_have_twins;
-use bakeoff_model::plan::{self, ChosenCase, Plan, PlanOptions, PlannedRun, RunKind};
+use bakeoff_model::plan::{self, ChosenCase, Parameters, Plan, PlanOptions, PlannedRun, RunKind};
 use bakeoff_model::request::scenario::Pause;
 use bakeoff_model::request::scenario::Scenario;
 use bakeoff_model::suite::conditions::{BackendName, RuntimeKind};
@@ -220,7 +220,7 @@ fn parameters_narrow_a_matrix_and_cases_join() {
     let eight = BTreeMap::from([("WORKERS".to_owned(), "8".to_owned())]);
     let winner = ChosenCase {
         contender: "http4k-3/jetty".to_owned(),
-        parameters: eight.clone(),
+        parameters: eight.clone().into(),
     };
     let narrowed = PlanOptions {
         contenders: vec!["http4k-3".to_owned(), "axum".to_owned()],
@@ -238,7 +238,7 @@ fn parameters_narrow_a_matrix_and_cases_join() {
     let unknown = PlanOptions {
         cases: vec![ChosenCase {
             contender: "axun".to_owned(),
-            parameters: eight,
+            parameters: eight.into(),
         }],
         ..options()
     };
@@ -268,6 +268,13 @@ fn contenders_are_measured_with_each_cpu_quota() {
     let quota = |cpus: &str| (format!("axum[cpu-limit={cpus}]"), Some(cpus.to_owned()));
     let cases: BTreeSet<(String, Option<String>)> = cases.collect();
     assert_eq!(cases, BTreeSet::from([quota("0.25"), quota("1")]));
+    for run in &plan.runs {
+        let written = serde_json::to_value(&run.parameters).unwrap();
+        let cpus = run.limits.cpus.unwrap().to_string();
+        assert_eq!(written, serde_json::json!({ "cpu-limit": cpus }));
+        let read: Parameters = serde_json::from_value(written).unwrap();
+        assert_eq!(read, run.parameters);
+    }
     let memory = |run: &PlannedRun| run.limits.memory_bytes;
     assert!(
         plan.runs
@@ -531,7 +538,7 @@ fn what_is_compared_in_particular_stays_in_one_group() {
     let names = ["b", "a", "b@base", "c", "c@base", "a@base"];
     for (run, name) in plan.runs.iter_mut().zip(names) {
         run.contender = name.to_owned();
-        run.parameters.clear();
+        run.parameters = Parameters::default();
         run.twin = false;
     }
     let list = |most: usize| -> Vec<String> {

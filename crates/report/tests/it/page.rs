@@ -6,6 +6,7 @@ use std::path::Path;
 
 use bakeoff_analysis::{Analysis, AnalysisInput};
 use bakeoff_model::measure::flame_graph::{FlameDifference, FlameGraph, FlameOutcome};
+use bakeoff_model::plan::Parameters;
 use bakeoff_model::record::failure::{Failure, Stage};
 use bakeoff_model::record::{Outcome, Results};
 use bakeoff_model::request::check::CheckOutcome;
@@ -193,7 +194,7 @@ fn no_text_of_others_becomes_markup() {
     results.flame_graphs = vec![FlameGraph {
         benchmark: evil.to_owned(),
         contender: evil.to_owned(),
-        parameters: BTreeMap::new(),
+        parameters: Parameters::default(),
         connections: 1,
         outcome: FlameOutcome::Failed {
             why: evil.to_owned(),
@@ -216,7 +217,7 @@ fn flame_graphs_are_linked_where_the_contender_is() {
     let graph = FlameGraph {
         benchmark: "city-get".to_owned(),
         contender: results.runs[0].begin.run.contender.clone(),
-        parameters: BTreeMap::from([("WORKERS".to_owned(), "8".to_owned())]),
+        parameters: BTreeMap::from([("WORKERS".to_owned(), "8".to_owned())]).into(),
         connections: 64,
         outcome: FlameOutcome::Drawn {
             file: "flame/a.svg".to_owned(),

@@ -6,6 +6,7 @@ use bakeoff_analysis::{Analysis, AnalysisInput};
 use bakeoff_model::measure::flame_graph::{FlameGraph, FlameOutcome};
 use bakeoff_model::measure::layers::NamedSamples;
 use bakeoff_model::measure::resource::{Network, ResourceSample, ThreadGroup};
+use bakeoff_model::plan::Parameters;
 use bakeoff_model::record::{Results, RunRecords};
 use bakeoff_report::{html, markdown, terminal_table};
 
@@ -228,7 +229,7 @@ fn graph(
     FlameGraph {
         benchmark: "city-get".to_owned(),
         contender: contender.to_owned(),
-        parameters: BTreeMap::new(),
+        parameters: Parameters::default(),
         connections: 64,
         outcome: FlameOutcome::Drawn {
             file: format!("flame/{contender}.svg"),

@@ -264,7 +264,7 @@ fn begin(benchmark: &str, one: &Contender, repetition: u32, order: usize) -> Beg
             benchmark: benchmark.to_owned(),
             kind: RunKind::Load,
             contender: one.name.to_owned(),
-            parameters,
+            parameters: parameters.into(),
             twin: false,
             limits: Limits {
                 cpus: Some(1.5),

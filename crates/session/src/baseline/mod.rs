@@ -294,7 +294,8 @@ fn admits(contender: &Contender, case: &ChosenCase) -> bool {
         let values = contender.matrix.get(name);
         values.is_some_and(|values| values.contains(value))
     };
-    contender.matrix.len() == case.parameters.len() && case.parameters.iter().all(has)
+    let variables = &case.parameters.variables;
+    contender.matrix.len() == variables.len() && variables.iter().all(has)
 }
 
 /// One set has no interval, so nothing could be found to hold in it.

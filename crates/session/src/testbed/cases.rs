@@ -87,7 +87,7 @@ impl Testbed {
         contender: &Contender,
         log_name: &str,
     ) -> Result<StartSpec, Failure> {
-        let spec = self.start_spec(contender, &run.parameters, run.limits, log_name)?;
+        let spec = self.start_spec(contender, &run.parameters.variables, run.limits, log_name)?;
         // The runs of a set follow each other in the plan.
         Ok(match run.in_turns {
             true => self.beside_others(spec, run.order),

@@ -333,7 +333,7 @@ impl Testbed {
     pub fn start_spec(
         &self,
         contender: &Contender,
-        parameters: &BTreeMap<String, String>,
+        variables: &BTreeMap<String, String>,
         limits: Limits,
         log_name: &str,
     ) -> Result<StartSpec, Failure> {
@@ -350,7 +350,7 @@ impl Testbed {
             label: contender.name.clone(),
             command,
             arguments: contender.image_arguments.clone(),
-            env: ready_case::environment(self.suite(), contender, parameters, &backend),
+            env: ready_case::environment(self.suite(), contender, variables, &backend),
             workdir: ready.workdir,
             limits,
             cores: self.options.cores.contender.clone(),

@@ -16,7 +16,7 @@ use bakeoff_model::load::{
     TurnCount,
 };
 use bakeoff_model::measure::resource::{HostTime, ResourceSample};
-use bakeoff_model::plan::{PlannedRun, RunKind, Work};
+use bakeoff_model::plan::{Parameters, PlannedRun, RunKind, Work};
 use bakeoff_model::record::{Begin, Cores, Host, IntervalRecord, Outcome, Record, Startup};
 use bakeoff_model::request::check::{Check, CheckOutcome, Expect, ReceivedResponse};
 use bakeoff_model::suite::capacity::{CapacityRange, CapacityRecord, SearchEnd};
@@ -718,7 +718,7 @@ pub(crate) fn pending(id: &str, lifecycle: bool) -> PendingRun {
             benchmark: "one".to_owned(),
             kind: RunKind::Load,
             contender: "fake".to_owned(),
-            parameters: BTreeMap::new(),
+            parameters: Parameters::default(),
             twin: false,
             limits: Limits::default(),
             steps: vec![step(1), step(8)],

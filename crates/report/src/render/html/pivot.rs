@@ -14,7 +14,7 @@ use bakeoff_analysis::tables::summary::BenchmarkSummary;
 
 /// A case with parameters, and its row where it has any numbers.
 struct Cell<'s> {
-    parameters: &'s BTreeMap<String, String>,
+    parameters: BTreeMap<String, String>,
     row: Option<&'s Row>,
 }
 
@@ -54,7 +54,7 @@ fn cell<'s>(case: &'s CaseData<'_>, summary: &'s BenchmarkSummary) -> Option<(&'
     Some((
         run.contender.as_str(),
         Cell {
-            parameters: &run.parameters,
+            parameters: run.parameters.by_name(),
             row: summary.row(&case.label),
         },
     ))
@@ -165,7 +165,7 @@ fn matrix(
 }
 
 /// The values of one parameter in natural order.
-fn values<'s>(cells: &[Cell<'s>], name: &str) -> Vec<&'s str> {
+fn values<'s>(cells: &'s [Cell<'_>], name: &str) -> Vec<&'s str> {
     let mut values: Vec<&str> = cells
         .iter()
         .filter_map(|cell| cell.parameters.get(name).map(String::as_str))
