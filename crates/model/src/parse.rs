@@ -10,6 +10,7 @@ mod capacity;
 mod check_file;
 mod contender_file;
 mod dependency;
+pub mod files;
 mod grpc;
 mod metrics;
 mod probe;
@@ -34,6 +35,7 @@ mod volumes;
 mod warm_up;
 
 use bakeoff_base::natural;
+use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use sha2::{Digest as _, Sha256};
 
@@ -41,7 +43,7 @@ use crate::suite::{Contender, Suite};
 use crate::text::diagnostic::{Diagnostic, SourceFile};
 use source::{KeyPath, Reading};
 
-pub use crate::text::units::{duration, size_bytes};
+pub use crate::text::units::{DurationText, SizeText, duration, size_bytes};
 pub use shape::is_name;
 
 /// All files of a suite, as text.
@@ -67,6 +69,25 @@ impl SuiteSources {
             .chain(&self.published)
             .collect()
     }
+
+    fn sorted_checks(&self) -> Vec<&SourceFile> {
+        let mut checks: Vec<&SourceFile> = self.checks.iter().collect();
+        checks.sort_by(|left, right| left.path.cmp(&right.path));
+        checks
+    }
+
+    /// SHA-256 over `suite.toml` and the checks, each with its file name and length, so that moving
+    /// a suite keeps its digest and moving text between files does not. Contenders are left out:
+    /// their artifacts have separate digests, and a new contender must not part old results from
+    /// new.
+    fn digest(&self) -> String {
+        let mut hash = Sha256::new();
+        for source in std::iter::once(&self.suite).chain(self.sorted_checks()) {
+            let name = source.path.rsplit(['/', '\\']).next().unwrap_or_default();
+            add(&mut hash, name, source.text.as_bytes());
+        }
+        hexadecimal(hash)
+    }
 }
 
 /// Reads a suite.
@@ -75,54 +96,15 @@ impl SuiteSources {
 /// Every mistake in every file: `suite.toml` first, then checks, contenders and `published.toml`,
 /// each in the order of its lines.
 pub fn suite(sources: &SuiteSources) -> Result<Suite, Vec<Diagnostic>> {
-    let mut check_sources: Vec<&SourceFile> = sources.checks.iter().collect();
-    check_sources.sort_by(|left, right| left.path.cmp(&right.path));
-
-    let (mut contender_readings, contenders) = contenders(&sources.contenders);
-    let (mut suite_reading, file) = read::<raw::SuiteFile>(&[&sources.suite]).remove(0);
-    // Patterns of rounds are held against the contenders only when all of those are known.
-    let known = contender_readings
-        .iter()
-        .all(|reading| reading.is_whole(&KeyPath::root()));
-    let known = known.then_some(contenders.as_slice());
-    let suite = file.map(|file| suite_file::suite(&mut suite_reading, file, known));
-    let (mut check_readings, files): (Vec<_>, Vec<_>) =
-        read::<raw_checks::ChecksFile>(&check_sources)
-            .into_iter()
-            .unzip();
-    let mut checks = check_file::checks(&mut check_readings, files);
-    if suite.as_ref().is_some_and(|suite| suite.grpc.is_some()) {
-        for check in &mut checks {
-            crate::request::grpc::POST.clone_into(&mut check.method);
-        }
-    }
-
-    let published_sources: Vec<&SourceFile> = sources.published.iter().collect();
-    let benchmarks = suite.as_ref().map_or(&[][..], |suite| &suite.benchmarks);
-    let rounds = suite.as_ref().map(|suite| suite.rounds.as_slice());
-    let mut published = None;
-    let mut published_readings = Vec::new();
-    for (mut reading, file) in read::<raw_published::PublishedFile>(&published_sources) {
-        let read = |file| published_file::published(&mut reading, file, benchmarks, rounds);
-        published = file.map(read);
-        published_readings.push(reading);
-    }
-
-    let mut readings = vec![suite_reading];
-    readings.append(&mut check_readings);
-    readings.append(&mut contender_readings);
-    readings.append(&mut published_readings);
-    let diagnostics: Vec<Diagnostic> = readings.into_iter().flat_map(Reading::finish).collect();
-    match suite {
-        Some(suite) if diagnostics.is_empty() => Ok(Suite {
-            checks,
-            contenders,
-            published,
-            digest: digest(&sources.suite, &check_sources),
-            ..suite
-        }),
-        _ => Err(diagnostics),
-    }
+    let checks = sources.sorted_checks();
+    let published: Vec<&SourceFile> = sources.published.iter().collect();
+    let files = Files {
+        suite: read(&[&sources.suite]).remove(0),
+        checks: read(&checks),
+        contenders: read_contenders(&sources.contenders),
+        published: read(&published).pop(),
+    };
+    files.suite(sources.digest())
 }
 
 /// Reads contenders without their suite, each with the name of its folder: those that it had.
@@ -132,7 +114,7 @@ pub fn suite(sources: &SuiteSources) -> Result<Suite, Vec<Diagnostic>> {
 pub fn contenders_alone(
     sources: &[(String, SourceFile)],
 ) -> Result<Vec<Contender>, Vec<Diagnostic>> {
-    let (readings, contenders) = contenders(sources);
+    let (readings, contenders) = contenders(read_contenders(sources));
     let diagnostics: Vec<Diagnostic> = readings.into_iter().flat_map(Reading::finish).collect();
     match diagnostics.is_empty() {
         true => Ok(contenders),
@@ -140,10 +122,66 @@ pub fn contenders_alone(
     }
 }
 
-/// Reads files of one kind; `None` stands for a file too broken to be mended.
-fn read<'a, T>(sources: &[&'a SourceFile]) -> Vec<(Reading<'a>, Option<T>)>
+/// A file whose shape was checked; `None` stands for one too broken to be mended.
+type Checked<'a, T> = (Reading<'a>, Option<T>);
+
+/// All files of a suite, of which only the shape was checked.
+struct Files<'a> {
+    suite: Checked<'a, raw::SuiteFile>,
+    checks: Vec<Checked<'a, raw_checks::ChecksFile>>,
+    /// Contenders with the names of their folders.
+    contenders: Vec<(&'a str, Checked<'a, raw_contender::ContenderFile>)>,
+    published: Option<Checked<'a, raw_published::PublishedFile>>,
+}
+
+impl Files<'_> {
+    /// The suite of this digest, or every mistake.
+    fn suite(self, digest: String) -> Result<Suite, Vec<Diagnostic>> {
+        let (mut contender_readings, contenders) = contenders(self.contenders);
+        let (mut suite_reading, file) = self.suite;
+        // Patterns of rounds are held against the contenders only when all of those are known.
+        let known = contender_readings
+            .iter()
+            .all(|reading| reading.is_whole(&KeyPath::root()));
+        let known = known.then_some(contenders.as_slice());
+        let suite = file.map(|file| suite_file::suite(&mut suite_reading, file, known));
+        let (mut check_readings, files): (Vec<_>, Vec<_>) = self.checks.into_iter().unzip();
+        let mut checks = check_file::checks(&mut check_readings, files);
+        if suite.as_ref().is_some_and(|suite| suite.grpc.is_some()) {
+            for check in &mut checks {
+                crate::request::grpc::POST.clone_into(&mut check.method);
+            }
+        }
+        let benchmarks = suite.as_ref().map_or(&[][..], |suite| &suite.benchmarks);
+        let rounds = suite.as_ref().map(|suite| suite.rounds.as_slice());
+        let (mut published, mut published_reading) = (None, None);
+        if let Some((mut reading, file)) = self.published {
+            let read = |file| published_file::published(&mut reading, file, benchmarks, rounds);
+            published = file.map(read);
+            published_reading = Some(reading);
+        }
+        let mut readings = vec![suite_reading];
+        readings.append(&mut check_readings);
+        readings.append(&mut contender_readings);
+        readings.extend(published_reading);
+        let diagnostics: Vec<Diagnostic> = readings.into_iter().flat_map(Reading::finish).collect();
+        match suite {
+            Some(suite) if diagnostics.is_empty() => Ok(Suite {
+                checks,
+                contenders,
+                published,
+                digest,
+                ..suite
+            }),
+            _ => Err(diagnostics),
+        }
+    }
+}
+
+/// Reads files of one kind.
+fn read<'a, T>(sources: &[&'a SourceFile]) -> Vec<Checked<'a, T>>
 where
-    T: DeserializeOwned + schemars::JsonSchema,
+    T: DeserializeOwned + JsonSchema,
 {
     let schema = shape::schema::<T>();
     let read_one = |source: &&'a SourceFile| {
@@ -160,43 +198,37 @@ where
     sources.iter().map(read_one).collect()
 }
 
-/// All contenders in natural order, with the readings of their files.
-fn contenders(sources: &[(String, SourceFile)]) -> (Vec<Reading<'_>>, Vec<Contender>) {
+fn read_contenders(
+    sources: &[(String, SourceFile)],
+) -> Vec<(&str, Checked<'_, raw_contender::ContenderFile>)> {
     let files: Vec<&SourceFile> = sources.iter().map(|(_, source)| source).collect();
-    let mut read = read::<raw_contender::ContenderFile>(&files);
+    let folders = sources.iter().map(|(folder, _)| folder.as_str());
+    folders.zip(read(&files)).collect()
+}
+
+/// All contenders in natural order, with the readings of their files.
+fn contenders<'a>(
+    mut files: Vec<(&str, Checked<'a, raw_contender::ContenderFile>)>,
+) -> (Vec<Reading<'a>>, Vec<Contender>) {
     let mut contenders = Vec::new();
-    for ((folder, _), (reading, file)) in sources.iter().zip(&mut read) {
+    for (folder, (reading, file)) in &mut files {
         if let Some(file) = file {
             contenders.extend(contender_file::contenders(reading, folder, file));
         }
     }
     contenders.sort_by(|left, right| natural::compare(&left.name, &right.name));
     // As patterns of rounds, baselines are held against the contenders when all are known.
-    let is_whole = |(reading, _): &(Reading<'_>, _)| reading.is_whole(&KeyPath::root());
-    if read.iter().all(is_whole) {
+    let mut all = files.iter();
+    if all.all(|(_, (reading, _))| reading.is_whole(&KeyPath::root())) {
         let known: Vec<&str> = contenders.iter().map(|one| one.name.as_str()).collect();
-        for (reading, file) in &mut read {
+        for (_, (reading, file)) in &mut files {
             if let Some(file) = file {
                 contender_file::check_baselines(reading, file, &known);
             }
         }
     }
-    (
-        read.into_iter().map(|(reading, _)| reading).collect(),
-        contenders,
-    )
-}
-
-/// SHA-256 over `suite.toml` and the checks, each with its file name and length, so that moving a
-/// suite keeps its digest and moving text between files does not. Contenders are left out: their
-/// artifacts have separate digests, and a new contender must not part old results from new.
-fn digest(suite: &SourceFile, checks: &[&SourceFile]) -> String {
-    let mut hash = Sha256::new();
-    for source in std::iter::once(&suite).chain(checks) {
-        let name = source.path.rsplit(['/', '\\']).next().unwrap_or_default();
-        add(&mut hash, name, source.text.as_bytes());
-    }
-    hexadecimal(hash)
+    let readings = files.into_iter().map(|(_, (reading, _))| reading);
+    (readings.collect(), contenders)
 }
 
 /// The digest of a suite of this digest whose workloads depend on one more file, as seen from the

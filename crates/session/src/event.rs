@@ -325,6 +325,17 @@ pub enum Event {
     },
 }
 
+impl Event {
+    /// The first event of every stream.
+    #[must_use]
+    pub fn stream_start() -> Self {
+        Self::StreamBegan {
+            format: FORMAT,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        }
+    }
+}
+
 /// Sees every event in order. An error (a full disk) ends the session.
 pub trait Observer {
     /// Takes one event.

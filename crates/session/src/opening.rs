@@ -7,7 +7,7 @@ use bakeoff_base::hint::hinted;
 use bakeoff_base::text::counted;
 use bakeoff_model::plan::{Plan, PlanOptions};
 use bakeoff_model::suite::{ALL_ROUNDS, Round, Suite};
-use bakeoff_places::abilities::{Abilities, abilities};
+use bakeoff_places::abilities::abilities;
 use bakeoff_places::images::engine_is_elsewhere;
 use bakeoff_places::kubernetes::ClusterSettings;
 
@@ -25,8 +25,6 @@ use crate::{clock, flame, turn_requirements};
 /// A session to start.
 #[derive(Debug, Clone)]
 pub struct NewSession {
-    /// Folder of the suite.
-    pub suite: PathBuf,
     /// The selection of contenders, benchmarks and conditions.
     pub selection: Selection,
     /// The results folder [default: a name of suite and time].
@@ -90,8 +88,8 @@ impl NewSession {
 /// A request to start a session, or to resume one.
 #[derive(Debug, Clone)]
 pub enum SessionRequest {
-    /// Measure this.
-    Begin(Box<NewSession>),
+    /// Measure this of the suite in a folder.
+    Begin(PathBuf, Box<NewSession>),
     /// Make the remaining runs of this folder; how images get to a cluster's nodes is given anew.
     Resume(PathBuf, Box<ClusterSettings>),
 }
@@ -122,12 +120,9 @@ impl OpenSession {
 }
 
 /// The results folder, new or to be resumed, with its session.
-pub async fn open(order: &SessionRequest) -> anyhow::Result<OpenSession> {
+pub fn open(order: &SessionRequest) -> anyhow::Result<OpenSession> {
     match order {
-        SessionRequest::Begin(new) => {
-            let (hosts, cluster) = (&new.options.hosts, &new.options.cluster);
-            begin(new, &abilities(new.selection.runtime, hosts, cluster))
-        }
+        SessionRequest::Begin(suite, new) => begin(suite_folder::read(suite)?, new),
         SessionRequest::Resume(folder, cluster) => resume(folder, cluster),
     }
 }
@@ -169,8 +164,13 @@ fn has_time(plan: &Plan) -> anyhow::Result<()> {
     ))
 }
 
-fn begin(new: &NewSession, host: &Abilities) -> anyhow::Result<OpenSession> {
-    let mut suite_folder = suite_folder::read(&new.suite)?;
+/// Plans a session of a suite, in a new results folder.
+///
+/// # Errors
+/// The suite lacks what is wanted of it, or this host cannot do it.
+pub fn begin(mut suite_folder: SuiteFolder, new: &NewSession) -> anyhow::Result<OpenSession> {
+    let (hosts, cluster) = (&new.options.hosts, &new.options.cluster);
+    let host = &abilities(new.selection.runtime, hosts, cluster);
     let (round, mut options) = new.chosen(&suite_folder.suite)?;
     let wanted = new.baseline.as_ref();
     let base = wanted.map(|wanted| Base::find(wanted, &suite_folder.path));

@@ -95,7 +95,8 @@ pub async fn carry_out(
     } = open;
     let pending = remaining::pending(&session.plan, &folder)?;
     if pending.is_empty() {
-        return end(&folder, &session, 0, audience.watcher);
+        let results = results::read(&folder)?;
+        return end(&folder, &session, 0, results, audience.watcher);
     }
     let mut observers = Observers {
         recorder,
@@ -106,6 +107,8 @@ pub async fn carry_out(
         Some(suite) => suite,
         None => suite_folder::read(&session.suite_folder)?,
     };
+    let analysis = Some(suite.suite.analysis.clone());
+    let published = suite.suite.published.clone();
     let played = play(
         &mut session,
         suite,
@@ -141,7 +144,14 @@ pub async fn carry_out(
     if outcome.is_err() {
         observers.recorder.withdraw();
     }
-    end(&folder, &session, outcome?, observers.watcher)
+    let made = outcome?;
+    let (results, _) = results::read_session(&folder)?;
+    let results = Results {
+        analysis,
+        published,
+        ..results
+    };
+    end(&folder, &session, made, results, observers.watcher)
 }
 
 /// Reports to observers how the session ended, judged by its records.
@@ -149,9 +159,10 @@ fn end(
     folder: &Path,
     session: &SessionFile,
     made: usize,
+    results: Results,
     watcher: &mut dyn Observer,
 ) -> anyhow::Result<EndedSession> {
-    let results = Arc::new(results::read(folder)?);
+    let results = Arc::new(results);
     let failed = results::failed_runs(&results);
     watcher.observe(&Event::SessionEnded {
         results: folder.to_owned(),

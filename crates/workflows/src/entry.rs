@@ -1,7 +1,7 @@
 //! The entry point: starts or resumes a session, or all rounds of a suite.
 
 use crate::rounds;
-use bakeoff_session::event::{self, Event};
+use bakeoff_session::event::Event;
 use bakeoff_session::opening::{self, SessionRequest};
 use bakeoff_session::session::{self, Audience, SessionOutcome};
 
@@ -13,14 +13,11 @@ pub async fn run(
     order: &SessionRequest,
     audience: &mut Audience<'_>,
 ) -> anyhow::Result<SessionOutcome> {
-    audience.watcher.observe(&Event::StreamBegan {
-        format: event::FORMAT,
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-    })?;
+    audience.watcher.observe(&Event::stream_start())?;
     if rounds::are_wanted(order)? {
         return rounds::run_all(order, audience).await;
     }
-    let open = opening::open(order).await?;
+    let open = opening::open(order)?;
     let top = open.folder.clone();
     let session = session::carry_out(&top, open, &[], audience).await?;
     Ok(session.ended)

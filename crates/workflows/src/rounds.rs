@@ -13,7 +13,7 @@ use bakeoff_model::record::Qualification;
 use bakeoff_model::suite::{ALL_ROUNDS, Round, Suite};
 use bakeoff_places::abilities::{Abilities, abilities};
 use bakeoff_session::event::{Event, Observer};
-use bakeoff_session::opening::{self, NewSession, OpenSession, SessionRequest};
+use bakeoff_session::opening::{self, OpenSession, SessionRequest};
 use bakeoff_session::session::{self, Audience, SessionOutcome};
 use bakeoff_session::store::file::write_whole;
 use bakeoff_session::store::locked_folder::LockedFolder;
@@ -31,11 +31,11 @@ use bakeoff_session::{selection, turn_requirements};
 pub(crate) fn are_wanted(order: &SessionRequest) -> anyhow::Result<bool> {
     Ok(match order {
         SessionRequest::Resume(folder, _) => folder.join(RoundsFile::NAME).is_file(),
-        SessionRequest::Begin(new) => match new.round.as_deref() {
+        SessionRequest::Begin(suite, new) => match new.round.as_deref() {
             None => false,
             Some(ALL_ROUNDS) => true,
             Some(name) => {
-                let suite = suite_folder::read(&new.suite)?.suite;
+                let suite = suite_folder::read(suite)?.suite;
                 !selection::several_rounds(&suite, name).is_empty()
             }
         },
@@ -49,7 +49,7 @@ pub(crate) async fn run_all(
 ) -> anyhow::Result<SessionOutcome> {
     let (top, file) = open(order)?;
     let outcome = play(top.path(), &file, audience).await;
-    if let (Err(_), SessionRequest::Begin(_)) = (&outcome, order) {
+    if let (Err(_), SessionRequest::Begin(..)) = (&outcome, order) {
         top.withdraw(RoundsFile::NAME);
     }
     outcome
@@ -134,8 +134,8 @@ fn announce(qualification: &Qualification, watcher: &mut dyn Observer) -> anyhow
 
 /// The folder of all rounds, new or to be gone on with.
 fn open(order: &SessionRequest) -> anyhow::Result<(LockedFolder, RoundsFile)> {
-    let new = match order {
-        SessionRequest::Begin(new) => new,
+    let (suite, new) = match order {
+        SessionRequest::Begin(suite, new) => (suite, new),
         SessionRequest::Resume(top, cluster) => {
             let locked = LockedFolder::make(top)?;
             let file = RoundsFile::read(top)?;
@@ -146,7 +146,7 @@ fn open(order: &SessionRequest) -> anyhow::Result<(LockedFolder, RoundsFile)> {
         }
     };
     new.check()?;
-    let folder = suite_folder::read(&new.suite)?;
+    let folder = suite_folder::read(suite)?;
     let suite = &folder.suite;
     if suite.rounds.is_empty() {
         bail!("{}: the suite has no rounds", folder.path.display());
@@ -177,15 +177,11 @@ fn open(order: &SessionRequest) -> anyhow::Result<(LockedFolder, RoundsFile)> {
         benchmarks: new.selection.benchmarks.clone(),
         rounds: order.iter().map(|round| round.name.clone()).collect(),
     };
-    create(&top, file, new)
+    create(&top, file)
 }
 
 /// Makes the folder of all rounds; refuses one that holds results.
-fn create(
-    top: &Path,
-    mut file: RoundsFile,
-    new: &NewSession,
-) -> anyhow::Result<(LockedFolder, RoundsFile)> {
+fn create(top: &Path, mut file: RoundsFile) -> anyhow::Result<(LockedFolder, RoundsFile)> {
     let locked = LockedFolder::make(top)?;
     let path = top.join(RoundsFile::NAME);
     if path.exists() || top.join(SessionFile::NAME).exists() {
@@ -196,7 +192,7 @@ fn create(
         ));
     }
     let found = std::mem::take(&mut file.suite_folder);
-    file.suite_folder = suite_folder::seen_from(top, &new.suite)?;
+    file.suite_folder = suite_folder::seen_from(top, &found)?;
     write_whole(&path, serde_json::to_string_pretty(&file)?.as_bytes())?;
     file.suite_folder = found;
     Ok((locked, file))

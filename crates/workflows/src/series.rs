@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use bakeoff_model::record::Results;
 use bakeoff_session::event::{Event, Observer};
-use bakeoff_session::opening::{self, SessionRequest};
+use bakeoff_session::opening::OpenSession;
 use bakeoff_session::session::{self, Audience};
 
 /// A signal stopped the series: it ends it as an error does, and is none.
@@ -27,7 +27,7 @@ impl std::error::Error for Stopped {}
 /// # Errors
 /// The session cannot be played, or [`Stopped`].
 pub(crate) async fn play(
-    order: &SessionRequest,
+    open: OpenSession,
     folder: &Path,
     audience: &mut Audience<'_>,
 ) -> anyhow::Result<Arc<Results>> {
@@ -37,7 +37,6 @@ pub(crate) async fn play(
         interruption: audience.interruption,
         sitting: None,
     };
-    let open = opening::open(order).await?;
     let session = session::carry_out(folder, open, &[], &mut own).await?;
     session.recorded.ok_or_else(|| Stopped.into())
 }

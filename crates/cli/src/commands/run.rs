@@ -45,7 +45,7 @@ pub(crate) fn order(args: RunArgs) -> SessionRequest {
         let cluster = args.measured.selection.cluster.settings();
         return SessionRequest::Resume(folder, Box::new(cluster));
     }
-    SessionRequest::Begin(Box::new(NewSession {
+    let new = NewSession {
         selection: args
             .measured
             .selection(args.seed.unwrap_or_else(clock::fresh_seed)),
@@ -57,7 +57,6 @@ pub(crate) fn order(args: RunArgs) -> SessionRequest {
             cluster: args.measured.selection.cluster.settings(),
             hosts: args.measured.selection.hosts.hosts(),
         },
-        suite: args.measured.selection.suite,
         out: args.out,
         locked: None,
         round: args.round,
@@ -67,5 +66,6 @@ pub(crate) fn order(args: RunArgs) -> SessionRequest {
             undecided_fails: args.undecided == Undecided::Fail,
             within: args.within.map(|within| within.0),
         }),
-    }))
+    };
+    SessionRequest::Begin(args.measured.selection.suite, Box::new(new))
 }

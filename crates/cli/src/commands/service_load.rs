@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use bakeoff_base::hint::hinted;
-use bakeoff_import::{Described, Operation, another};
+use bakeoff_import::{Described, another};
 use bakeoff_model::request::grpc;
 use bakeoff_model::suite::Limits;
 use bakeoff_places::far_hosts::FarHosts;
@@ -122,21 +122,10 @@ fn requests(args: &AskedArgs, imported: Option<&Described>) -> anyhow::Result<Ve
     let imported = imported.into_iter().flatten();
     let curl = args.curl.iter().map(|curl| curl.0.clone());
     let mut requests: Vec<DuelRequest> = Vec::new();
-    for mut request in typed.chain(curl.chain(imported).map(request)) {
+    for mut request in typed.chain(curl.chain(imported).map(DuelRequest::from)) {
         let is_taken = |name: &str| requests.iter().any(|one| one.name == name);
         request.name = another(request.name, is_taken);
         requests.push(request);
     }
     Ok(requests)
-}
-
-fn request(operation: Operation) -> DuelRequest {
-    DuelRequest {
-        name: operation.name,
-        weight: operation.weight,
-        method: operation.method,
-        path: operation.path,
-        headers: operation.headers.into_iter().collect(),
-        body: operation.body,
-    }
 }

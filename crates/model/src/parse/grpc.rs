@@ -1,7 +1,7 @@
 //! Contenders that speak gRPC, as `suite.toml` says it.
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::source::{KeyPath, Reading};
 use super::transport;
@@ -11,13 +11,13 @@ use crate::request::grpc::POST;
 use crate::suite::{Benchmark, Grpc};
 
 /// Contenders speak gRPC on their port.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) struct GrpcTable {
+pub struct GrpcTable {
     /// Files that describe services and messages, relative to the suite: `.proto` sources, or sets
     /// of descriptors as `protoc --descriptor_set_out --include_imports` writes them.
     #[schemars(length(min = 1))]
-    pub(crate) files: Vec<String>,
+    pub files: Vec<String>,
 }
 
 /// The settings at `suite.grpc`.

@@ -1,21 +1,21 @@
 //! The metrics that contenders count themselves, as `suite.toml` says it.
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::source::{KeyPath, Reading};
 use crate::suite::metrics::OwnMetrics;
 
 /// Metrics that contenders count themselves, in the text format of Prometheus or OpenMetrics.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) struct MetricsTable {
+pub struct MetricsTable {
     /// The path on the contender's port, asked before and after each measured step.
     #[schemars(extend("x-text" = "path"))]
-    pub(crate) scrape: String,
+    pub scrape: String,
     /// Names of metrics or globs of them that are recorded; all unless given.
     #[schemars(length(min = 1))]
-    pub(crate) keep: Option<Vec<String>>,
+    pub keep: Option<Vec<String>>,
 }
 
 /// The settings at `metrics`.

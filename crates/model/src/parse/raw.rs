@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::grpc::GrpcTable;
 use super::metrics::MetricsTable;
@@ -22,111 +22,111 @@ use crate::suite::{StepOrder, WinnerRule};
 use crate::text::units::{DurationText, SizeText};
 
 /// `suite.toml`: environment, backends, dependencies, profiles, benchmarks and rounds.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) struct SuiteFile {
+pub struct SuiteFile {
     /// The name of the suite, and what all its contenders share.
-    pub(crate) suite: SuiteTable,
+    pub suite: SuiteTable,
     /// Environment of every contender. `{backend.host}` and `{backend.port}` stand for the
     /// backend's address, `{backend.database}` for the contender's own database in it, and
     /// `{backend.user}` and `{backend.password}` for its login; `{dependency.NAME.host}` and
     /// `{dependency.NAME.port}` stand for the address of a dependency.
     #[serde(default)]
-    pub(crate) env: BTreeMap<String, String>,
+    pub env: BTreeMap<String, String>,
     /// Replaces `env` in the check "does not start with an unreachable backend".
     #[serde(default)]
-    pub(crate) env_unreachable: BTreeMap<String, String>,
+    pub env_unreachable: BTreeMap<String, String>,
     /// Metrics that contenders count themselves; they are not read unless given.
-    pub(crate) metrics: Option<MetricsTable>,
+    pub metrics: Option<MetricsTable>,
     /// The backends that the contenders call, of which a session has one.
     #[serde(default)]
-    pub(crate) backend: Vec<BackendTable>,
+    pub backend: Vec<BackendTable>,
     /// Programs and containers that the contenders call too; a session has all of them.
     #[serde(default)]
-    pub(crate) dependency: Vec<DependencyTable>,
+    pub dependency: Vec<DependencyTable>,
     /// How much is measured and under which limits, by name.
     #[schemars(extend("minProperties" = 1))]
-    pub(crate) profile: BTreeMap<String, ProfileTable>,
+    pub profile: BTreeMap<String, ProfileTable>,
     /// The workloads.
     #[schemars(length(min = 1))]
-    pub(crate) benchmark: Vec<BenchmarkTable>,
+    pub benchmark: Vec<BenchmarkTable>,
     /// Qualification and main rounds.
     #[serde(default)]
-    pub(crate) round: Vec<RoundTable>,
+    pub round: Vec<RoundTable>,
 }
 
 /// The name of the suite, and what all its contenders share.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) struct SuiteTable {
+pub struct SuiteTable {
     /// The name of the suite's folder.
     #[schemars(extend("x-text" = "name"))]
-    pub(crate) name: String,
+    pub name: String,
     /// Why these workloads exist and how to read them; Markdown.
     #[serde(default)]
-    pub(crate) analysis: String,
+    pub analysis: String,
     /// The port on which every contender listens.
     #[schemars(range(min = 1))]
-    pub(crate) port: u16,
+    pub port: u16,
     /// The path requested until the first valid response (200 or 404) comes.
     #[serde(default = "slash")]
     #[schemars(extend("x-text" = "path"))]
-    pub(crate) ready_path: String,
+    pub ready_path: String,
     /// Contenders speak TLS on their port; they speak plain HTTP unless given.
-    pub(crate) tls: Option<TlsTable>,
+    pub tls: Option<TlsTable>,
     /// Contenders speak gRPC: paths of requests and checks are those of methods, bodies are
     /// messages as JSON. They speak plain HTTP unless given.
-    pub(crate) grpc: Option<GrpcTable>,
+    pub grpc: Option<GrpcTable>,
     /// How long connecting and each response may take under load; `15s` unless given.
-    pub(crate) response_timeout: Option<DurationText>,
+    pub response_timeout: Option<DurationText>,
     /// Whether contenders log each request; where they do not, the check "logs each request" is
     /// not applicable.
     #[serde(default = "yes")]
-    pub(crate) logs_requests: bool,
+    pub logs_requests: bool,
     /// Lines of its log that a contender writes for each successful request at least; one that
     /// writes fewer is not ranked. Not looked at unless given.
     #[schemars(extend("exclusiveMinimum" = 0))]
-    pub(crate) log_lines_min: Option<f64>,
+    pub log_lines_min: Option<f64>,
     /// Whether contenders are checked for how they start and log, and how many threads they have,
     /// which takes separate instances; `true` unless given.
     #[serde(default = "yes")]
-    pub(crate) lifecycle: bool,
+    pub lifecycle: bool,
     /// The backend used when none is chosen; the first one unless given.
-    pub(crate) default_backend: Option<String>,
+    pub default_backend: Option<String>,
 }
 
 /// One backend.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) struct BackendTable {
+pub struct BackendTable {
     /// Which backend.
-    pub(crate) name: BackendName,
+    pub name: BackendName,
     /// The folder of its data or recordings, relative to the suite.
-    pub(crate) data: Option<String>,
+    pub data: Option<String>,
     /// Settings of the backend.
     #[serde(default)]
-    pub(crate) settings: BackendSettings,
+    pub settings: BackendSettings,
     /// Rows that must be in a contender's database after a run; `postgres` only.
     #[serde(default)]
-    pub(crate) rows: Vec<RowsTable>,
+    pub rows: Vec<RowsTable>,
 }
 
 /// Each successful request of a name adds one to what a query finds.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) struct RowsTable {
+pub struct RowsTable {
     /// The name of the request.
     #[schemars(length(min = 1))]
-    pub(crate) request: String,
+    pub request: String,
     /// A query whose result is one whole number.
     #[schemars(length(min = 1))]
-    pub(crate) query: String,
+    pub query: String,
 }
 
 /// The backends that a suite can list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum BackendName {
+pub enum BackendName {
     /// A real Elasticsearch.
     Elasticsearch,
     /// A real PostgreSQL.
@@ -146,141 +146,146 @@ impl From<BackendName> for crate::suite::conditions::BackendName {
 }
 
 /// The settings of a backend.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) struct BackendSettings {
+pub struct BackendSettings {
     /// How long the replay backend holds its responses back: `none` (unless given), `recorded`,
     /// `constant:TIME`, `exponential:MEAN` or `log-normal:MEDIAN,SIGMA`.
-    pub(crate) delay: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delay: Option<String>,
     /// Whether the replay backend compresses responses for clients that accept gzip;
     /// `false` unless given.
-    pub(crate) gzip: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gzip: Option<bool>,
     /// Requests that the replay backend works on at a time; further ones get a 429.
     /// Unlimited unless given.
     #[schemars(range(min = 1))]
-    pub(crate) queue: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue: Option<u32>,
 }
 
 /// How much is measured and under which limits.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) struct ProfileTable {
+pub struct ProfileTable {
     /// Its purpose.
     #[serde(default)]
-    pub(crate) describe: String,
+    pub describe: String,
     /// Limits of the contender; what is absent is not limited.
     #[serde(default)]
-    pub(crate) limits: LimitsTable,
+    pub limits: LimitsTable,
     /// CPU quotas in cores, instead of that in `limits`: each contender is measured with each of
     /// them.
     #[serde(default)]
-    pub(crate) cpus: Vec<Quota>,
+    pub cpus: Vec<Quota>,
     /// Repetitions: a number, or a table that says which difference they must find.
-    pub(crate) runs: RunsValue,
+    pub runs: RunsValue,
     /// The length of a recorded slice; `1s` unless given.
-    pub(crate) slice: Option<DurationText>,
+    pub slice: Option<DurationText>,
     /// Repeat the slow lifecycle checks in each run instead of the first one of each contender.
     #[serde(default)]
-    pub(crate) lifecycle_every_run: bool,
+    pub lifecycle_every_run: bool,
     /// The value of `{jvm-options}`; `-XX:MaxRAMPercentage=75` unless given.
-    pub(crate) jvm_options: Option<Vec<String>>,
+    pub jvm_options: Option<Vec<String>>,
     /// How long a contender may take until its first valid response; `15s` unless given.
-    pub(crate) start_timeout: Option<DurationText>,
+    pub start_timeout: Option<DurationText>,
     /// Steps of closed load, one for each number of connections.
-    pub(crate) ladder: Option<LadderTable>,
+    pub ladder: Option<LadderTable>,
     /// Steps one by one, instead of `ladder`.
     #[serde(default)]
     #[schemars(length(min = 1))]
-    pub(crate) step: Vec<StepTable>,
+    pub step: Vec<StepTable>,
     /// Whether each of two contenders that take turns has two processes in every set, which share
     /// its time; of more contenders, and in whole runs, one has two. What two processes of one
     /// contender differ by is chance: from it follow the noise and whether the session can be
     /// trusted. `true` unless given where `runs` is 5 or more, or may become so.
-    pub(crate) control: Option<bool>,
+    pub control: Option<bool>,
     /// Its steps also replace those of benchmarks that define steps.
     #[serde(default)]
-    pub(crate) replaces_steps: bool,
+    pub replaces_steps: bool,
     /// Contenders are measured one after the other also where they could take turns.
     #[serde(default)]
-    pub(crate) whole_runs: bool,
+    pub whole_runs: bool,
     /// The length of every turn, for sessions that show what it changes; it follows the contenders
     /// unless given.
-    pub(crate) turn: Option<DurationText>,
+    pub turn: Option<DurationText>,
     /// Whether response times of contenders that take turns are compared, in open load at one rate
     /// after the turns; `true` unless given.
-    pub(crate) latency: Option<bool>,
+    pub latency: Option<bool>,
     /// How long the last warm-up step before the measured ones takes; as long as it says unless
     /// given.
-    pub(crate) warm_up: Option<WarmUpTable>,
+    pub warm_up: Option<WarmUpTable>,
 }
 
 /// A CPU quota in cores.
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(inline, extend("exclusiveMinimum" = 0))]
-pub(crate) struct Quota(pub(crate) f64);
+pub struct Quota(pub f64);
 
 /// Limits of the contender.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) struct LimitsTable {
+pub struct LimitsTable {
     /// CPU quota in cores: CPU seconds per second, on any core.
     #[schemars(extend("exclusiveMinimum" = 0))]
-    pub(crate) cpus: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpus: Option<f64>,
     /// Memory with swap off.
-    pub(crate) memory: Option<SizeText>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory: Option<SizeText>,
 }
 
 /// Steps of closed load, one for each number of connections, all of one length.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) struct LadderTable {
+pub struct LadderTable {
     /// Connections of the warm-up steps, which come first.
     #[serde(default)]
     #[schemars(inner(range(min = 1)))]
-    pub(crate) warm_up: Vec<u32>,
+    pub warm_up: Vec<u32>,
     /// Connections of the measured steps.
     #[schemars(length(min = 1), inner(range(min = 1)))]
-    pub(crate) connections: Vec<u32>,
+    pub connections: Vec<u32>,
     /// The length of each step.
-    pub(crate) step: DurationText,
+    pub step: DurationText,
     /// In which order the measured steps are played; `random` unless given.
     #[serde(default = "StepOrder::of_ladders")]
-    pub(crate) order: StepOrder,
+    pub order: StepOrder,
 }
 
 /// One step.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) struct StepTable {
+pub struct StepTable {
     /// Connections held open.
     #[schemars(range(min = 1))]
-    pub(crate) connections: u32,
+    pub connections: u32,
     /// How long.
-    pub(crate) duration: DurationText,
+    pub duration: DurationText,
     /// How sends are paced; `closed` unless given.
     #[serde(default)]
-    pub(crate) pace: PaceName,
+    pub pace: PaceName,
     /// Requests per second over all connections; at the start of a ramp.
     #[schemars(extend("exclusiveMinimum" = 0))]
-    pub(crate) rate: Option<f64>,
+    pub rate: Option<f64>,
     /// Requests per second at the end of a ramp.
     #[schemars(extend("exclusiveMinimum" = 0))]
-    pub(crate) rate_end: Option<f64>,
+    pub rate_end: Option<f64>,
     /// Time within which the users of a scenario arrive, all at once unless given; `users` only.
-    pub(crate) arrive: Option<DurationText>,
+    pub arrive: Option<DurationText>,
     /// How often each user goes through the scenario, 1 unless given; `users` only.
     #[schemars(range(min = 1))]
-    pub(crate) times: Option<u32>,
+    pub times: Option<u32>,
     /// Recorded, marked as warm-up and left out of comparisons.
     #[serde(default)]
-    pub(crate) warm_up: bool,
+    pub warm_up: bool,
 }
 
 /// How sends are paced.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum PaceName {
+pub enum PaceName {
     /// As soon as the connection is free again.
     #[default]
     Closed,
@@ -295,79 +300,79 @@ pub(crate) enum PaceName {
 }
 
 /// A workload with a load model, cold starts, or a search for a capacity.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) struct BenchmarkTable {
+pub struct BenchmarkTable {
     /// Its name.
     #[schemars(extend("x-text" = "name"))]
-    pub(crate) name: String,
+    pub name: String,
     /// Its purpose.
     #[serde(default)]
-    pub(crate) describe: String,
+    pub describe: String,
     /// The kind of measurement; `load` unless given.
     #[serde(default)]
-    pub(crate) kind: KindName,
+    pub kind: KindName,
     /// Cold starts of each contender, `startup` only; 20 unless given.
     #[schemars(range(min = 1))]
-    pub(crate) starts: Option<u32>,
+    pub starts: Option<u32>,
     /// The objectives that a service has to meet, `capacity` only: bounds of percentiles of the
     /// response time and of errors, joined by `and`. Each entry has its own capacity.
     #[serde(default)]
     #[schemars(length(min = 1))]
-    pub(crate) slo: Vec<String>,
+    pub slo: Vec<String>,
     /// Between which rates a capacity is looked for; by what a closed load gets unless given.
-    pub(crate) rates: Option<Rates>,
+    pub rates: Option<Rates>,
     /// Distances between the requests of a trial, `capacity` only; `constant` unless given.
-    pub(crate) arrivals: Option<Arrivals>,
+    pub arrivals: Option<Arrivals>,
     /// Connections of each trial, `capacity` only; 64 unless given.
     #[schemars(range(min = 1))]
-    pub(crate) connections: Option<u32>,
+    pub connections: Option<u32>,
     /// The length of a trial, `capacity` only; `5s` unless given.
-    pub(crate) trial: Option<DurationText>,
+    pub trial: Option<DurationText>,
     /// Trials of a search at most; 20 unless given.
     #[schemars(range(min = 6))]
-    pub(crate) trials_at_most: Option<u32>,
+    pub trials_at_most: Option<u32>,
     /// How far the interval of a search may reach from its middle; `3%` unless given.
-    pub(crate) within: Option<String>,
+    pub within: Option<String>,
     /// The requests; each connection goes through them in turn. Needed for `load` and `capacity`.
     #[serde(default)]
     #[schemars(length(min = 1))]
-    pub(crate) request: Vec<RequestTable>,
+    pub request: Vec<RequestTable>,
     /// Makes the requests a scenario.
-    pub(crate) scenario: Option<ScenarioTable>,
+    pub scenario: Option<ScenarioTable>,
     /// How the requests travel; HTTP/1.1 with keep-alive, one after the other, unless given.
-    pub(crate) transport: Option<TransportTable>,
+    pub transport: Option<TransportTable>,
     /// Requests to the backend that each successful request takes at least; numbers of a contender
     /// that makes fewer are invalid. Not looked at unless given.
     #[schemars(extend("exclusiveMinimum" = 0))]
-    pub(crate) backend_requests_min: Option<f64>,
+    pub backend_requests_min: Option<f64>,
     /// Parts of the work of its requests that contenders can do alone.
     #[serde(default)]
-    pub(crate) probe: Vec<ProbedTable>,
+    pub probe: Vec<ProbedTable>,
     /// Its own steps, used in profiles that have none.
-    pub(crate) ladder: Option<LadderTable>,
+    pub ladder: Option<LadderTable>,
     /// Its own steps one by one, instead of `ladder`.
     #[serde(default)]
     #[schemars(length(min = 1))]
-    pub(crate) step: Vec<StepTable>,
+    pub step: Vec<StepTable>,
 }
 
 /// Each successful request of a name does the work of a probe once.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) struct ProbedTable {
+pub struct ProbedTable {
     /// A `[[probe]]` of contenders; those without it go without.
     #[schemars(extend("x-text" = "name"))]
-    pub(crate) name: String,
+    pub name: String,
     /// The name of the request.
     #[schemars(length(min = 1))]
-    pub(crate) request: String,
+    pub request: String,
 }
 
 /// The kind of measurement of a benchmark.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum KindName {
+pub enum KindName {
     /// How contenders bear a load.
     #[default]
     Load,
@@ -378,87 +383,87 @@ pub(crate) enum KindName {
 }
 
 /// A request of a benchmark.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) struct RequestTable {
+pub struct RequestTable {
     /// The name in reports; method and path unless given.
     #[schemars(length(min = 1))]
-    pub(crate) name: Option<String>,
+    pub name: Option<String>,
     /// The method; `GET` unless given.
     #[serde(default = "get")]
     #[schemars(extend("x-text" = "method"))]
-    pub(crate) method: String,
+    pub method: String,
     /// Path and query.
     #[schemars(extend("x-text" = "path"))]
-    pub(crate) path: String,
+    pub path: String,
     /// Headers besides `Host` and `Content-Length`.
     #[serde(default)]
-    pub(crate) headers: BTreeMap<String, String>,
+    pub headers: BTreeMap<String, String>,
     /// The body.
     #[serde(default)]
-    pub(crate) body: String,
+    pub body: String,
     /// How many times the body text is repeated, for large bodies; 1 unless given.
     #[serde(default = "one")]
     #[schemars(range(min = 1))]
-    pub(crate) body_repeat: u32,
+    pub body_repeat: u32,
     /// How often it is sent relative to the others; 1 unless given.
     #[serde(default = "one")]
     #[schemars(range(min = 1))]
-    pub(crate) weight: u32,
+    pub weight: u32,
     /// The expected response; any 2xx or 3xx unless given.
-    pub(crate) expect: Option<Expect>,
+    pub expect: Option<Expect>,
     /// Every response is as long as the first one, which is checked completely; `false` unless
     /// given.
     #[serde(default)]
-    pub(crate) same_length: bool,
+    pub same_length: bool,
     /// The response is a stream of server-sent events, and complete with this many.
     #[schemars(range(min = 1))]
-    pub(crate) events: Option<NonZeroU32>,
+    pub events: Option<NonZeroU32>,
     /// How long a user waits after the response; scenarios only.
-    pub(crate) pause: Option<DurationText>,
+    pub pause: Option<DurationText>,
     /// Makes the pause random, from `pause` (nothing unless given) up to this; scenarios only.
-    pub(crate) pause_up_to: Option<DurationText>,
+    pub pause_up_to: Option<DurationText>,
     /// Variable -> where in the response it gets its value; scenarios only.
     #[serde(default)]
-    pub(crate) extract: BTreeMap<String, ExtractTable>,
+    pub extract: BTreeMap<String, ExtractTable>,
 }
 
 /// A round: some contenders on some benchmarks.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) struct RoundTable {
+pub struct RoundTable {
     /// Its name.
     #[schemars(extend("x-text" = "name"))]
-    pub(crate) name: String,
+    pub name: String,
     /// Its question.
     #[serde(default)]
-    pub(crate) describe: String,
+    pub describe: String,
     /// A name that several rounds share: `--round GROUP` runs them all.
     #[schemars(extend("x-text" = "name"))]
-    pub(crate) group: Option<String>,
+    pub group: Option<String>,
     /// The profile, unless another one is asked for.
-    pub(crate) profile: Option<String>,
+    pub profile: Option<String>,
     /// How long the replay backend holds its responses back, unless another delay is asked for.
     #[schemars(extend("x-text" = "delay"))]
-    pub(crate) backend_delay: Option<String>,
+    pub backend_delay: Option<String>,
     /// Contenders; `*` and `?` stand for any text and any character.
     #[serde(default)]
-    pub(crate) contenders: Vec<String>,
+    pub contenders: Vec<String>,
     /// Values that parameters of these contenders take here; all of the matrix unless given.
     #[serde(default)]
-    pub(crate) parameters: BTreeMap<String, MatrixValues>,
+    pub parameters: BTreeMap<String, MatrixValues>,
     /// Benchmarks; all unless given.
     #[serde(default = "all")]
     #[schemars(length(min = 1))]
-    pub(crate) benchmarks: Vec<String>,
+    pub benchmarks: Vec<String>,
     /// The rule that picks the winner of a qualification round; absent in a main round.
-    pub(crate) winner: Option<WinnerRule>,
+    pub winner: Option<WinnerRule>,
     /// Connections at which the rule reads its metric.
     #[schemars(range(min = 1))]
-    pub(crate) at: Option<u32>,
+    pub at: Option<u32>,
     /// Earlier qualification rounds whose winners join this one.
     #[serde(default)]
-    pub(crate) winners_of: Vec<String>,
+    pub winners_of: Vec<String>,
 }
 
 fn slash() -> String {

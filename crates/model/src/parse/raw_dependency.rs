@@ -3,49 +3,49 @@
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::text::units::DurationText;
 
 /// A program or a container that contenders call. It is started before them, metered with the
 /// backend, and stopped after them.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) struct DependencyTable {
+pub struct DependencyTable {
     /// Its name: `{dependency.NAME.host}` and `{dependency.NAME.port}` in `env` stand for its
     /// address, and containers of the session reach a container by this name.
     #[schemars(extend("x-text" = "name"))]
-    pub(crate) name: String,
+    pub name: String,
     /// The image of a container; it takes `--runtime docker`.
     #[schemars(length(min = 1))]
-    pub(crate) image: Option<String>,
+    pub image: Option<String>,
     /// A program and its arguments; with `image`, the arguments of its entry point. `{host}` and
     /// `{port}` stand for the address on which it must listen.
     #[serde(default)]
-    pub(crate) command: Vec<String>,
+    pub command: Vec<String>,
     /// Its environment; `{host}` and `{port}` as above, and the addresses of dependencies before
     /// it.
     #[serde(default)]
-    pub(crate) env: BTreeMap<String, String>,
+    pub env: BTreeMap<String, String>,
     /// The port on which it listens. Unless given, a program gets a free one, and an image is taken
     /// to listen on the first that it exposes.
     #[schemars(range(min = 1))]
-    pub(crate) port: Option<u16>,
+    pub port: Option<u16>,
     /// Files and folders of this host that a container can read: `SOURCE:TARGET`, relative to the
     /// suite.
     #[serde(default)]
-    pub(crate) volumes: Vec<String>,
+    pub volumes: Vec<String>,
     /// The path that must respond with 200 or 404 before contenders start. Unless given, the
     /// dependency must accept connections.
     #[schemars(extend("x-text" = "path"))]
-    pub(crate) ready_path: Option<String>,
+    pub ready_path: Option<String>,
     /// How long the dependency may take until it is ready; `60s` unless given.
-    pub(crate) start_timeout: Option<DurationText>,
+    pub start_timeout: Option<DurationText>,
     /// A command that fills it once it is ready; it runs in the suite's folder, with its address in
     /// `DEPENDENCY_HOST` and `DEPENDENCY_PORT`.
     #[serde(default)]
-    pub(crate) setup: Vec<String>,
+    pub setup: Vec<String>,
     /// A command that restores its data before each start of a contender.
     #[serde(default)]
-    pub(crate) reset: Vec<String>,
+    pub reset: Vec<String>,
 }

@@ -1,28 +1,28 @@
 //! Scenarios as people write them; a part of [`super::raw`].
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::request::scenario::{AfterFailure, Connect, RowOrder};
 use crate::text::pattern::Pattern;
 
 /// Makes the requests of a benchmark a scenario: each connection is a user that goes through them
 /// in order, or has a user for each request in flight.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) struct ScenarioTable {
+pub struct ScenarioTable {
     /// Users send back the cookies they were given; `true` unless given.
     #[serde(default = "yes")]
-    pub(crate) cookies: bool,
+    pub cookies: bool,
     /// The next step of a user whose request failed; `give-up` unless given.
     #[serde(default)]
-    pub(crate) after_failure: AfterFailure,
+    pub after_failure: AfterFailure,
     /// When connections are opened; `before-step` unless given.
     #[serde(default)]
-    pub(crate) connect: Connect,
+    pub connect: Connect,
     /// Where variables get their values each time a user starts.
     #[serde(default)]
-    pub(crate) feed: Vec<FeedTable>,
+    pub feed: Vec<FeedTable>,
 }
 
 fn yes() -> bool {
@@ -30,31 +30,31 @@ fn yes() -> bool {
 }
 
 /// Where variables get their values.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) struct FeedTable {
+pub struct FeedTable {
     /// Which kind of feed.
-    pub(crate) kind: FeedKind,
+    pub kind: FeedKind,
     /// The variable; all kinds but `csv`.
-    pub(crate) variable: Option<String>,
+    pub variable: Option<String>,
     /// The columns that are wanted; `csv` only.
     #[serde(default)]
     #[schemars(length(min = 1))]
-    pub(crate) variables: Vec<String>,
+    pub variables: Vec<String>,
     /// The file, relative to the suite; its first line names the columns; `csv` only.
-    pub(crate) file: Option<String>,
+    pub file: Option<String>,
     /// Which row is next; `csv` only; `in-turn` unless given.
-    pub(crate) order: Option<RowOrder>,
+    pub order: Option<RowOrder>,
     /// The first or smallest number; `sequence` (1 unless given) and `random`.
-    pub(crate) from: Option<u64>,
+    pub from: Option<u64>,
     /// The last or largest number; `sequence` (none unless given) and `random`.
-    pub(crate) to: Option<u64>,
+    pub to: Option<u64>,
 }
 
 /// Kinds of feeds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum FeedKind {
+pub enum FeedKind {
     /// Rows of a table.
     Csv,
     /// Whole numbers one after the other.
@@ -66,13 +66,13 @@ pub(crate) enum FeedKind {
 }
 
 /// Where in a response a variable gets its value; one of the three.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) struct ExtractTable {
+pub struct ExtractTable {
     /// A JSON path.
-    pub(crate) json: Option<String>,
+    pub json: Option<String>,
     /// The name of a header.
-    pub(crate) header: Option<String>,
+    pub header: Option<String>,
     /// A regular expression; its first group counts.
-    pub(crate) regex: Option<Pattern>,
+    pub regex: Option<Pattern>,
 }

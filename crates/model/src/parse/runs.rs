@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::source::{KeyPath, Reading};
 use crate::suite::run_count::{DIFFERENCE_MIN, PILOT_RUNS, Runs, RunsUntil};
@@ -15,9 +15,9 @@ use crate::text::units::DurationText;
 const SURE: &str = "sure";
 
 /// Repetitions: a number, or enough to find a difference.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(untagged)]
-pub(crate) enum RunsValue {
+pub enum RunsValue {
     /// A fixed number.
     Number(u32),
     /// The number that a pilot finds necessary.
@@ -25,22 +25,22 @@ pub(crate) enum RunsValue {
 }
 
 /// Enough to find a difference; decided once, after a pilot of three runs.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) struct RunsTable {
+pub struct RunsTable {
     /// The difference between any two contenders that four of five sessions must find:
     /// `5%`. Or `sure`: the session ends as soon as every pair is significantly different, or
     /// equivalent within 3 %, which is looked at after every run.
-    pub(crate) until: String,
+    pub until: String,
     /// The most runs of each contender.
     #[schemars(range(min = 4))]
-    pub(crate) at_most: u32,
+    pub at_most: u32,
     /// The longest time for all runs of the session, without builds; no bound unless given. The
     /// pilot is made in any case.
-    pub(crate) within: Option<DurationText>,
+    pub within: Option<DurationText>,
     /// The same for each run of a repetition, so that more contenders have more time: two
     /// contenders of one benchmark have twice that. With `within` too, the shorter time.
-    pub(crate) within_each: Option<DurationText>,
+    pub within_each: Option<DurationText>,
 }
 
 impl RunsValue {
@@ -50,6 +50,12 @@ impl RunsValue {
             Self::Number(_) => None,
             Self::Until(table) => table.within_each.map(|within| within.0),
         }
+    }
+}
+
+impl Default for RunsValue {
+    fn default() -> Self {
+        Self::Number(1)
     }
 }
 

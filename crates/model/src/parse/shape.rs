@@ -320,16 +320,47 @@ impl<'s> Shape<'s, '_, '_> {
         }
     }
 
-    /// Follows references, and takes the real one of "this or null": TOML has no null.
     fn resolve(&self, schema: &'s Value) -> &'s Value {
-        if let Some(reference) = schema["$ref"].as_str() {
-            let name = reference.trim_start_matches("#/$defs/");
-            return self.resolve(&self.definitions[name]);
+        resolve(self.definitions, schema)
+    }
+}
+
+/// Follows references, and takes the real one of "this or null": TOML has no null.
+fn resolve<'s>(definitions: &'s Value, schema: &'s Value) -> &'s Value {
+    if let Some(reference) = schema["$ref"].as_str() {
+        let name = reference.trim_start_matches("#/$defs/");
+        return resolve(definitions, &definitions[name]);
+    }
+    match schema["anyOf"].as_array() {
+        Some(both) => resolve(definitions, &both[0]),
+        None => schema,
+    }
+}
+
+/// Takes out of a file's value what need not be written: keys without a value, and keys whose value
+/// is the one that holds unless another is given.
+pub(crate) fn without_defaults(schema: &Value, value: Value) -> Value {
+    lean(&schema["$defs"], schema, value)
+}
+
+fn lean(definitions: &Value, schema: &Value, value: Value) -> Value {
+    let schema = resolve(definitions, schema);
+    match value {
+        Value::Object(table) => {
+            let entries = table.into_iter().filter_map(|(key, value)| {
+                let inner = inner_schema(schema, &key).unwrap_or(&Value::Null);
+                let is_said = !value.is_null() && inner.get("default") != Some(&value);
+                is_said.then(|| (key, lean(definitions, inner, value)))
+            });
+            Value::Object(entries.collect())
         }
-        match schema["anyOf"].as_array() {
-            Some(both) => self.resolve(&both[0]),
-            None => schema,
+        Value::Array(items) => {
+            let items = items.into_iter();
+            items
+                .map(|item| lean(definitions, &schema["items"], item))
+                .collect()
         }
+        scalar => scalar,
     }
 }
 

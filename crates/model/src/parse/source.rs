@@ -150,6 +150,8 @@ pub(crate) struct Reading<'a> {
     broken: Vec<KeyPath>,
     /// Whether the text is TOML; the tree has gaps when it is not.
     pub(crate) syntax_holds: bool,
+    /// Whether the spans of the tree are those of the text.
+    has_places: bool,
 }
 
 impl<'a> Reading<'a> {
@@ -165,6 +167,7 @@ impl<'a> Reading<'a> {
             diagnostics: Vec::new(),
             broken: Vec::new(),
             syntax_holds: errors.is_empty(),
+            has_places: true,
         };
         for error in errors {
             let message = format!("not TOML: {}", error.message().trim().replace('\n', ", "));
@@ -172,6 +175,18 @@ impl<'a> Reading<'a> {
             reading.diagnostics.push(diagnostic);
         }
         reading
+    }
+
+    /// Takes a value that this program made, of which the text has no places.
+    pub(crate) fn of_value(source: &'a SourceFile, value: &Value) -> Self {
+        Self {
+            source,
+            root: placeless(value),
+            diagnostics: Vec::new(),
+            broken: Vec::new(),
+            syntax_holds: true,
+            has_places: false,
+        }
     }
 
     /// Notes a mistake at a place, unless something was already said about that very place.
@@ -266,6 +281,7 @@ impl<'a> Reading<'a> {
         message: &str,
         hint: Option<String>,
     ) -> Diagnostic {
+        let span = span.filter(|_| self.has_places);
         let (line, column) = match &span {
             Some(span) => line_and_column(&self.source.text, span.start),
             None => (0, 0),
@@ -293,6 +309,23 @@ fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
         before.matches('\n').count() + 1,
         before[line_start..].chars().count() + 1,
     )
+}
+
+/// The tree of a value that was not read.
+fn placeless(value: &Value) -> Node {
+    let kind = match value {
+        Value::Object(table) => {
+            let entries = table.iter().map(|(key, value)| Entry {
+                key: key.clone(),
+                key_span: 0..0,
+                value: placeless(value),
+            });
+            Kind::Table(entries.collect())
+        }
+        Value::Array(items) => Kind::List(items.iter().map(placeless).collect()),
+        scalar => Kind::Scalar(scalar.clone()),
+    };
+    Node { span: 0..0, kind }
 }
 
 fn entries(table: &DeTable<'_>) -> Vec<Entry> {

@@ -1,7 +1,7 @@
 //! The settings of TLS to contenders in `suite.toml`.
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::source::{KeyPath, Reading};
 use crate::load::tls::{Pem, Tls};
@@ -10,26 +10,26 @@ use crate::load::tls::{Pem, Tls};
 const NAME_DEFAULT: &str = "localhost";
 
 /// Contenders speak TLS on their port.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) struct TlsTable {
+pub struct TlsTable {
     /// The name that certificates must have; `localhost` unless given.
     #[schemars(length(min = 1))]
-    pub(crate) name: Option<String>,
+    pub name: Option<String>,
     /// A file of certificates that are trusted, PEM, relative to the suite; the host's own unless
     /// given.
-    pub(crate) ca: Option<String>,
+    pub ca: Option<String>,
     /// A file with the certificate that clients present, PEM, relative to the suite.
-    pub(crate) certificate: Option<String>,
+    pub certificate: Option<String>,
     /// A file with its key, PEM, relative to the suite.
-    pub(crate) key: Option<String>,
+    pub key: Option<String>,
     /// Any certificate is accepted; `false` unless given.
     #[serde(default)]
-    pub(crate) insecure: bool,
+    pub insecure: bool,
     /// Later connections resume the session of an earlier one; `false` unless given: each new
     /// connection makes a full handshake.
     #[serde(default)]
-    pub(crate) resume: bool,
+    pub resume: bool,
 }
 
 fn file(path: String) -> Pem {

@@ -1,7 +1,7 @@
 //! The transport of a benchmark's requests, as people write it.
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::source::{KeyPath, Reading};
 use crate::load::transport::Transport;
@@ -9,31 +9,31 @@ use crate::load::{Protocol, TimeUnit, WebSocket};
 use crate::request::RequestSpec;
 
 /// How the requests of a benchmark travel.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) struct TransportTable {
+pub struct TransportTable {
     /// The protocol; `http1` unless given.
     #[serde(default)]
-    pub(crate) protocol: ProtocolName,
+    pub protocol: ProtocolName,
     /// Connections stay open after a response; `true` unless given.
-    pub(crate) keep_alive: Option<bool>,
+    pub keep_alive: Option<bool>,
     /// Requests in flight at the same time on each connection: concurrent streams of HTTP/2,
     /// pipelined requests of HTTP/1.1; 1 unless given.
     #[schemars(range(min = 1))]
-    pub(crate) in_flight: Option<u32>,
+    pub in_flight: Option<u32>,
     /// Messages after which a connection is closed and reopened; no bound unless given;
     /// `websocket` only.
     #[schemars(range(min = 1))]
-    pub(crate) messages: Option<u32>,
+    pub messages: Option<u32>,
     /// Each message begins with the time of its sending, in this unit since the Unix epoch, from
     /// which its latency runs; `websocket` only.
-    pub(crate) timestamp: Option<TimeUnit>,
+    pub timestamp: Option<TimeUnit>,
 }
 
 /// The protocols that there are.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum ProtocolName {
+pub enum ProtocolName {
     /// HTTP/1.1.
     #[default]
     Http1,

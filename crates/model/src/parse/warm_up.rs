@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::source::{KeyPath, Reading};
 use crate::load::Pace;
@@ -16,22 +16,22 @@ use crate::text::units::DurationText;
 const AT_LEAST_DEFAULT: Duration = Duration::from_secs(10);
 
 /// How long a warm-up takes.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) struct WarmUpTable {
+pub struct WarmUpTable {
     /// The event that ends it.
-    pub(crate) until: UntilName,
+    pub until: UntilName,
     /// The shortest time; `10s` unless given.
-    pub(crate) at_least: Option<DurationText>,
+    pub at_least: Option<DurationText>,
     /// The longest time: a contender that is not warm by then is measured as it is, and its numbers
     /// are marked.
-    pub(crate) at_most: DurationText,
+    pub at_most: DurationText,
 }
 
 /// The event that ends a warm-up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum UntilName {
+pub enum UntilName {
     /// Throughput does not rise any more, and next to nothing is compiled.
     Steady,
 }

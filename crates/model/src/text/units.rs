@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bakeoff_base::problem::Problem;
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// How to write a duration, for hints.
 pub(crate) const DURATION_HINT: &str =
@@ -15,14 +15,14 @@ pub(crate) const SIZE_HINT: &str =
     "write a whole number and a unit out of B, KiB, MiB, GiB: \"512MiB\"";
 
 /// A duration as text: `250ms`, `1.5s`, `2m`, `1h`. Never zero.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "String")]
-pub(crate) struct DurationText(pub(crate) Duration);
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct DurationText(pub Duration);
 
 /// A size as text: `512MiB`. Never zero.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "String")]
-pub(crate) struct SizeText(pub(crate) u64);
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct SizeText(pub u64);
 
 impl TryFrom<String> for DurationText {
     type Error = Problem;
@@ -37,6 +37,26 @@ impl TryFrom<String> for SizeText {
 
     fn try_from(text: String) -> Result<Self, Problem> {
         size_bytes(&text).map(Self)
+    }
+}
+
+impl From<DurationText> for String {
+    fn from(DurationText(time): DurationText) -> Self {
+        let ns = time.as_nanos();
+        match (ns % 1_000_000_000, ns % 1_000_000) {
+            (0, _) => format!("{}s", ns / 1_000_000_000),
+            (_, 0) => format!("{}ms", ns / 1_000_000),
+            _ => format!("{ns}ns"),
+        }
+    }
+}
+
+impl From<SizeText> for String {
+    fn from(SizeText(bytes): SizeText) -> Self {
+        match bytes % (1 << 20) {
+            0 => format!("{}MiB", bytes >> 20),
+            _ => format!("{bytes}B"),
+        }
     }
 }
 

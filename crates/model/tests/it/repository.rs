@@ -3,12 +3,16 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use bakeoff_model::parse::files::{self, ChecksFile, ContenderFile, SuiteFile};
 use bakeoff_model::parse::{self, SuiteSources};
 use bakeoff_model::plan::{PlanOptions, PlannedRun, plan};
 use bakeoff_model::suite::conditions::RuntimeKind;
 use bakeoff_model::suite::published::ClaimTest;
 use bakeoff_model::suite::{Round, Step, Suite};
 use bakeoff_model::text::diagnostic::SourceFile;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 fn read(path: &Path) -> SourceFile {
     SourceFile {
@@ -71,6 +75,29 @@ pub(crate) fn suites() -> Vec<(PathBuf, Suite)> {
 #[test]
 fn suites_parse() {
     suites();
+}
+
+/// A file of this text, written again by a program that has read it.
+fn rewritten<T>(source: &mut SourceFile)
+where
+    T: DeserializeOwned + Serialize + JsonSchema,
+{
+    let file: T = toml::from_str(&source.text).unwrap();
+    source.text = files::text(&file);
+}
+
+#[test]
+fn suites_that_are_written_again_are_the_same() {
+    for (folder, suite) in suites() {
+        let mut sources = sources(&folder);
+        rewritten::<SuiteFile>(&mut sources.suite);
+        sources.checks.iter_mut().for_each(rewritten::<ChecksFile>);
+        let contenders = sources.contenders.iter_mut().map(|(_, file)| file);
+        contenders.for_each(rewritten::<ContenderFile>);
+        let again = parse::suite(&sources).unwrap();
+        let digest = again.digest.clone();
+        assert_eq!(again, Suite { digest, ..suite });
+    }
 }
 
 /// The whole labels of contenders that a claim names.

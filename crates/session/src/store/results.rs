@@ -17,19 +17,33 @@ use super::file::{open_regular, read_regular};
 use super::flame_file;
 use super::round_file::RoundsFile;
 use super::session_file::SessionFile;
-use super::suite_folder;
+use super::suite_folder::{self, SuiteFolder};
 
-/// Reads a results folder, with the suite's analysis when the suite is still there.
+/// Reads a results folder, with what reports show of the suite if the suite is still there.
 ///
 /// # Errors
 /// The folder is not a results folder, or a file in it cannot be read.
 pub fn read(folder: &Path) -> anyhow::Result<Results> {
+    let (mut results, suite) = read_session(folder)?;
+    match suite.as_deref().map(suite_folder::read) {
+        Some(Ok(SuiteFolder { suite, .. })) => {
+            results.analysis = Some(suite.analysis);
+            results.published = suite.published;
+        }
+        Some(Err(error)) => results.suite_missing = Some(format!("{error:#}")),
+        None => {}
+    }
+    Ok(results)
+}
+
+/// Reads a results folder without what reports show of the suite, and finds the suite's folder.
+pub(crate) fn read_session(folder: &Path) -> anyhow::Result<(Results, Option<PathBuf>)> {
     let mut results = read_records(folder)?;
     results.flame_graphs = flame_file::read(folder);
     let session = read_regular(&folder.join(SessionFile::NAME)).ok();
     let session = session.and_then(|text| serde_json::from_str::<SessionFile>(&text).ok());
     let Some(session) = session else {
-        return Ok(results);
+        return Ok((results, None));
     };
     results.purpose = session.options.purpose;
     results.skipped = session.skipped;
@@ -42,14 +56,7 @@ pub fn read(folder: &Path) -> anyhow::Result<Results> {
         results.round = Some(round.name);
     }
     let suite = suite_folder::found_from(folder, &session.suite_folder);
-    match suite_folder::read(&suite) {
-        Ok(suite) => {
-            results.analysis = Some(suite.suite.analysis);
-            results.published = suite.suite.published;
-        }
-        Err(error) => results.suite_missing = Some(format!("{error:#}")),
-    }
-    Ok(results)
+    Ok((results, Some(suite)))
 }
 
 /// Runs whose last attempt failed.

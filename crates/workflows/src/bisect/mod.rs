@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use bakeoff_base::hint::hinted;
 use bakeoff_model::plan::baseline::{Condition, ConditionMetric};
-use bakeoff_session::event::{self, Event};
+use bakeoff_session::event::Event;
 use bakeoff_session::session::{Audience, SessionOutcome};
 
 use crate::bisect::line::Line;
@@ -70,10 +70,7 @@ impl Bisect {
 pub async fn bisect(order: &Bisect, audience: &mut Audience<'_>) -> anyhow::Result<SessionOutcome> {
     order.check()?;
     let line = Line::find(&order.good, &order.bad, &order.folder)?;
-    audience.watcher.observe(&Event::StreamBegan {
-        format: event::FORMAT,
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-    })?;
+    audience.watcher.observe(&Event::stream_start())?;
     audience.watcher.observe(&Event::BisectionBegan {
         good: line.commit(0),
         bad: line.commit(line.last()),

@@ -283,11 +283,11 @@ impl<'a, 'w> Search<'a, 'w> {
         for position in next {
             let duel = self.duel(&[0, *position], DuelRuns::Fixed(SETS));
             let tried = tokio::select! {
-                tried = duel::rehearse(&duel) => tried,
+                tried = duel::ask(&duel) => tried,
                 () = (self.audience.interruption)() => return Err(Stopped.into()),
             };
             match tried {
-                Ok(()) => {}
+                Ok(_) => {}
                 Err(Unprepared::Order(error)) => return Err(error),
                 Err(Unprepared::Services(error)) => self.skip(*position, format!("{error:#}"))?,
             }
@@ -310,16 +310,16 @@ impl<'a, 'w> Search<'a, 'w> {
         let locked = LockedFolder::make(&folder)?;
         let suite = folder.join("suite");
         let duel = self.duel(positions, runs);
-        let agreed = tokio::select! {
-            agreed = duel::prepare(&duel, SuitePlace::InResults(&suite)) => agreed?,
+        let prepared = tokio::select! {
+            prepared = duel::prepare(&duel, SuitePlace::InResults(&suite)) => prepared?,
             () = (self.audience.interruption)() => return Err(anyhow::Error::from(Stopped).into()),
         };
         let options = SessionOptions {
             purpose,
             ..duel.options()
         };
-        let order = duel::session(suite, locked, agreed.runtime, options, self.order.seed);
-        let recorded = series::play(&order, &folder, self.audience).await?;
+        let open = prepared.open(locked, options, self.order.seed)?;
+        let recorded = series::play(open, &folder, self.audience).await?;
         self.measured.extend(positions);
         self.last_session = folder;
         let analysis = Analysis::of(&AnalysisInput::new(&recorded, ""));

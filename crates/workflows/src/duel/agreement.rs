@@ -2,10 +2,10 @@
 
 use bakeoff_base::hint::hinted;
 use bakeoff_base::text::counted;
-use bakeoff_model::request::check::ReceivedResponse;
+use bakeoff_model::request::check::{Expect, ReceivedResponse};
 use bakeoff_model::request::grpc;
 use bakeoff_model::text::json_path::JsonPath;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::duel::definition::{Duel, DuelRequest};
 
@@ -29,15 +29,10 @@ pub(super) struct Answers {
 /// The response that every side is expected to give from now on.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Agreed {
-    /// The expectation as the key `expect` of suite files.
-    pub(super) expect: Value,
+    /// The expectation of the suite.
+    pub(super) expect: Expect,
     /// The expectation as a sentence for the user.
     pub(super) words: String,
-}
-
-/// The expectation before any service has responded.
-pub(super) fn anything() -> Value {
-    json!({})
 }
 
 /// Finds the common response of the sides to each request; `answers` are the responses of all
@@ -83,14 +78,18 @@ fn of_request(duel: &Duel, request: &DuelRequest, answers: &[Answers]) -> anyhow
              what varies in JSON",
         ));
     }
-    let (first, list) = (&answers[0].first, statuses(answers));
+    let first = &answers[0].first;
+    let status = || Expect {
+        status: statuses(answers),
+        ..Expect::default()
+    };
     if difference.is_some() {
         let each = answers.iter();
         let each: Vec<String> = each
             .map(|one| format!("{} {}", one.name, summary(&one.first)))
             .collect();
         return Ok(Agreed {
-            expect: json!({ "status": list }),
+            expect: status(),
             words: format!("the responses differ, as is allowed: {}", each.join("; ")),
         });
     }
@@ -100,7 +99,10 @@ fn of_request(duel: &Duel, request: &DuelRequest, answers: &[Answers]) -> anyhow
     if !are_equal || has_ignored(&first.body, ignored) {
         let paths: Vec<String> = ignored.iter().map(ToString::to_string).collect();
         return Ok(Agreed {
-            expect: json!({ "status": list, "json": true }),
+            expect: Expect {
+                json: true,
+                ..status()
+            },
             words: format!(
                 "all responses are equal except for {}: {}",
                 paths.join(", "),
@@ -110,8 +112,14 @@ fn of_request(duel: &Duel, request: &DuelRequest, answers: &[Answers]) -> anyhow
     }
     Ok(Agreed {
         expect: match quotable(&first.body) {
-            Some(text) => json!({ "status": list, "body": text }),
-            None => json!({ "status": list, "body-bytes": first.body.len() }),
+            Some(text) => Expect {
+                body: Some(text.to_owned()),
+                ..status()
+            },
+            None => Expect {
+                body_bytes: Some(first.body.len() as u64),
+                ..status()
+            },
         },
         words: format!("all responses are equal: {}", summary(first)),
     })

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use bakeoff_base::hint::hinted;
 use bakeoff_grpc::Schema;
+use bakeoff_import::Operation;
 use bakeoff_model::record::Purpose;
 use bakeoff_model::request::check::{Check, Expect};
 use bakeoff_model::suite::Limits;
@@ -159,6 +160,19 @@ pub struct DuelRequest {
     pub headers: Vec<(String, String)>,
     /// The body.
     pub body: String,
+}
+
+impl From<Operation> for DuelRequest {
+    fn from(operation: Operation) -> Self {
+        Self {
+            name: operation.name,
+            weight: operation.weight,
+            method: operation.method,
+            path: operation.path,
+            headers: operation.headers.into_iter().collect(),
+            body: operation.body,
+        }
+    }
 }
 
 impl DuelRequest {

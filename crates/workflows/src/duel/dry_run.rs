@@ -20,7 +20,6 @@ use bakeoff_session::testbed::{Testbed, TestbedOptions};
 use crate::duel::Unprepared;
 use crate::duel::agreement::Answers;
 use crate::duel::definition::{Duel, DuelRequest, NAME};
-use crate::duel::files::{self, SuiteText};
 
 /// Lines of a log that a message shows.
 const LOG_LINES: usize = 10;
@@ -42,11 +41,10 @@ pub(super) struct DryRun {
 pub(super) async fn play(
     duel: &Duel,
     runtime: RuntimeKind,
-    draft: &SuiteText,
+    suite: SuiteFolder,
 ) -> Result<DryRun, Unprepared> {
     let logs = RunFolder::temporary().map_err(anyhow::Error::from)?;
-    let folder = files::parsed(draft, &duel.workdir)?;
-    let testbed = testbed(duel, runtime, folder.clone(), &logs, false).await?;
+    let testbed = testbed(duel, runtime, suite.clone(), &logs, false).await?;
     let mut answers = vec![Vec::new(); duel.requests.len()];
     let mut slowest = Duration::ZERO;
     for side in &duel.sides {
@@ -58,7 +56,7 @@ pub(super) async fn play(
     testbed.close().await;
     let no_turns = match runtime {
         RuntimeKind::Process => {
-            let testbed = self::testbed(duel, runtime, folder, &logs, true).await?;
+            let testbed = self::testbed(duel, runtime, suite, &logs, true).await?;
             let limit = READY_AT_LEAST.max(slowest * READY_FACTOR);
             let no_turns = no_turns(duel, &testbed, limit).await?;
             testbed.close().await;
@@ -72,14 +70,14 @@ pub(super) async fn play(
 async fn testbed(
     duel: &Duel,
     runtime: RuntimeKind,
-    folder: SuiteFolder,
+    suite: SuiteFolder,
     logs: &RunFolder,
     side_by_side: bool,
 ) -> anyhow::Result<Testbed> {
     let options = TestbedOptions {
         runtime,
         side_by_side,
-        backend: folder.suite.default_backend,
+        backend: suite.suite.default_backend,
         profile: NAME.to_owned(),
         contenders: duel.sides.iter().map(|side| side.name.clone()).collect(),
         cores: Cores::default(),
@@ -88,7 +86,7 @@ async fn testbed(
         logs: logs.path().to_owned(),
     };
     // Messages that the session will report anyway are not reported twice.
-    Testbed::prepare(folder, options, &mut NullObserver).await
+    Testbed::prepare(suite, options, &mut NullObserver).await
 }
 
 /// Why the sides cannot take turns: one that does not become ready in the way of a set.

@@ -1,26 +1,32 @@
 //! Services of the user's own against each other, without a suite: each is started once and asked,
-//! and their common response becomes the expectation of a suite that is written for them. The
-//! measurement is then a session like any other.
+//! and their common response becomes the expectation of a suite that is made for them. The
+//! measurement is then a session of this suite like any other.
 
 mod agreement;
 pub(crate) mod compose;
 mod definition;
 mod deployment;
 mod dry_run;
-mod files;
 mod near_paths;
+mod suite;
+#[cfg(test)]
+mod tests;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use bakeoff_base::hint::hinted;
+use bakeoff_model::parse::files::SuiteFiles;
 use bakeoff_model::plan::whole_runs;
+use bakeoff_model::request::check::Expect;
 use bakeoff_model::suite::conditions::RuntimeKind;
-use bakeoff_session::opening::{NewSession, SessionRequest};
+use bakeoff_session::event::Event;
+use bakeoff_session::opening::{self, NewSession, OpenSession};
 use bakeoff_session::options::SessionOptions;
 use bakeoff_session::selection::Selection;
+use bakeoff_session::session::{self, Audience, SessionOutcome};
 use bakeoff_session::shell_text;
 use bakeoff_session::store::locked_folder::LockedFolder;
-use serde_json::Value;
+use bakeoff_session::store::suite_folder::SuiteFolder;
 
 use crate::duel::agreement::Agreed;
 use crate::duel::dry_run::DryRun;
@@ -29,23 +35,8 @@ pub use definition::{
     Duel, DuelRequest, DuelRuns, DuelService, DuelWarmUp, NAME, ServiceImage, ServiceSource,
     USUAL_LIMITS,
 };
-pub(crate) use files::{
-    SuiteText, contender_file, dependency_table, duration_text, toml_text, write,
-};
 pub(crate) use near_paths::near;
-
-/// The result of asking all sides before the measurement.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Agreement {
-    /// The common response of the services, a line for each request.
-    pub words: String,
-    /// Notes for the user about copies of Deployments, a sentence each.
-    pub notes: Vec<String>,
-    /// The reason for measuring the services in whole runs instead of turns, as a sentence.
-    pub no_turns: Option<String>,
-    /// Runtime of the services.
-    pub runtime: RuntimeKind,
-}
+pub(crate) use suite::{MadeSuite, check, contender, dependency, request};
 
 /// The place of a duel's suite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,17 +62,87 @@ impl From<anyhow::Error> for Unprepared {
     }
 }
 
-/// Returns the session of a suite that was written for a duel, into this folder.
-#[must_use]
-pub fn session(
-    suite: PathBuf,
-    results: LockedFolder,
+/// A duel whose sides have been started and have responded, with its suite.
+pub struct Prepared {
+    /// The common response of the services, a line for each request.
+    pub words: String,
+    /// Notes for the user about the services, a sentence each.
+    pub notes: Vec<String>,
+    /// The reason for measuring the services in whole runs instead of turns, as a sentence.
+    pub no_turns: Option<String>,
     runtime: RuntimeKind,
+    suite: SuiteFolder,
+}
+
+/// Starts and asks every side once, and makes the suite for them in a folder.
+///
+/// # Errors
+/// The services are at fault, or the folder holds a suite already.
+pub async fn prepare(duel: &Duel, place: SuitePlace<'_>) -> Result<Prepared, Unprepared> {
+    let (SuitePlace::InResults(folder) | SuitePlace::Kept(folder)) = place;
+    if folder.join("suite.toml").exists() {
+        return Err(hinted(
+            format_args!("{}: holds a suite already", folder.display()),
+            format_args!(
+                "run it with `bakeoff run {}`, or name another folder",
+                shell_text::of_shell(folder)
+            ),
+        )
+        .into());
+    }
+    let asked = ask(duel).await?;
+    let files = match place {
+        SuitePlace::InResults(_) => asked.files(&asked.duel),
+        SuitePlace::Kept(folder) => asked.files(&asked.kept(folder)),
+    };
+    Ok(Prepared {
+        suite: MadeSuite::new(files, duel.grpc.as_ref())?.written(folder)?,
+        words: agreement::sentence(&asked.duel, &asked.agreed),
+        notes: asked.notes,
+        no_turns: asked.no_turns,
+        runtime: asked.runtime,
+    })
+}
+
+impl Prepared {
+    /// Opens the session of the duel in a results folder.
+    pub(crate) fn open(
+        self,
+        results: LockedFolder,
+        options: SessionOptions,
+        seed: u64,
+    ) -> anyhow::Result<OpenSession> {
+        open(self.suite, self.runtime, results, options, seed)
+    }
+
+    /// Measures the services, into a results folder.
+    ///
+    /// # Errors
+    /// The session cannot be made at all; failed runs are not an error.
+    pub async fn measure(
+        self,
+        results: LockedFolder,
+        options: SessionOptions,
+        seed: u64,
+        audience: &mut Audience<'_>,
+    ) -> anyhow::Result<SessionOutcome> {
+        audience.watcher.observe(&Event::stream_start())?;
+        let folder = results.path().to_owned();
+        let open = self.open(results, options, seed)?;
+        let session = session::carry_out(&folder, open, &[], audience).await?;
+        Ok(session.ended)
+    }
+}
+
+/// Opens a session of a suite that was made for services.
+pub(crate) fn open(
+    suite: SuiteFolder,
+    runtime: RuntimeKind,
+    results: LockedFolder,
     options: SessionOptions,
     seed: u64,
-) -> SessionRequest {
-    SessionRequest::Begin(Box::new(NewSession {
-        suite,
+) -> anyhow::Result<OpenSession> {
+    let new = NewSession {
         selection: Selection {
             contenders: Vec::new(),
             benchmarks: Vec::new(),
@@ -97,30 +158,8 @@ pub fn session(
         round: None,
         baseline: None,
         options,
-    }))
-}
-
-/// Starts and asks every side, and returns what they agree in for each request, and why they cannot
-/// take turns.
-async fn agreed(
-    duel: &Duel,
-    runtime: RuntimeKind,
-) -> Result<(Vec<Agreed>, Option<String>), Unprepared> {
-    let anything = vec![agreement::anything(); duel.requests.len()];
-    let draft = files::suite(duel, runtime, &anything, None);
-    let DryRun { answers, no_turns } = dry_run::play(duel, runtime, &draft).await?;
-    let agreed = agreement::find(duel, &answers).map_err(Unprepared::Services)?;
-    Ok((agreed, no_turns))
-}
-
-/// Starts and asks every side once, and writes nothing: whether they can be measured against each
-/// other.
-///
-/// # Errors
-/// The services are at fault, or it could not be tried.
-pub(crate) async fn rehearse(duel: &Duel) -> Result<(), Unprepared> {
-    let runtime = duel.check()?;
-    agreed(duel, runtime).await.map(|_| ())
+    };
+    opening::begin(suite, &new)
 }
 
 /// A duel whose sides have been started and have responded.
@@ -134,30 +173,35 @@ pub(crate) struct Asked {
     no_turns: Option<String>,
 }
 
-impl Asked {
-    /// Starts and asks every side once.
-    pub(crate) async fn ask(duel: &Duel) -> Result<Self, Unprepared> {
-        let runtime = duel.check()?;
-        let file = duel.compose_file.as_deref();
-        let found = compose::look_up(&duel.sides, file, &duel.workdir, duel.port).await?;
-        let duel = Duel {
-            sides: found.sides,
-            dependencies: found.dependencies,
-            port: found.port,
-            ..duel.clone()
-        };
-        let (duel, of_deployments) = deployment::look_up(&duel).await?;
-        let notes = found.notes.into_iter().chain(of_deployments).collect();
-        let (agreed, no_turns) = agreed(&duel, runtime).await?;
-        Ok(Self {
-            duel,
-            runtime,
-            notes,
-            agreed,
-            no_turns,
-        })
-    }
+/// Starts and asks every side once, and writes nothing.
+///
+/// # Errors
+/// The services are at fault, or it could not be tried.
+pub(crate) async fn ask(duel: &Duel) -> Result<Asked, Unprepared> {
+    let runtime = duel.check()?;
+    let file = duel.compose_file.as_deref();
+    let found = compose::look_up(&duel.sides, file, &duel.workdir, duel.port).await?;
+    let duel = Duel {
+        sides: found.sides,
+        dependencies: found.dependencies,
+        port: found.port,
+        ..duel.clone()
+    };
+    let (duel, of_deployments) = deployment::look_up(&duel).await?;
+    let anything = vec![Expect::default(); duel.requests.len()];
+    let draft = suite::files(&duel, runtime, &anything, None);
+    let draft = MadeSuite::new(draft, duel.grpc.as_ref())?.unwritten(&duel.workdir);
+    let DryRun { answers, no_turns } = dry_run::play(&duel, runtime, draft).await?;
+    Ok(Asked {
+        agreed: agreement::find(&duel, &answers).map_err(Unprepared::Services)?,
+        no_turns: no_turns.as_deref().map(whole_runs::sentence),
+        notes: found.notes.into_iter().chain(of_deployments).collect(),
+        duel,
+        runtime,
+    })
+}
 
+impl Asked {
     /// Returns the duel whose suite is kept in this folder.
     fn kept(&self, folder: &Path) -> Duel {
         let duel = &self.duel;
@@ -169,43 +213,10 @@ impl Asked {
         }
     }
 
-    /// Returns the suite of a duel like this one, with other limits or load.
-    pub(crate) fn suite(&self, duel: &Duel) -> SuiteText {
-        let no_turns = self.no_turns.as_deref().map(whole_runs::sentence);
+    /// Returns the files of the suite of a duel like this one, with other limits or load.
+    pub(crate) fn files(&self, duel: &Duel) -> SuiteFiles {
         let expect = self.agreed.iter().map(|one| one.expect.clone());
-        let expect: Vec<Value> = expect.collect();
-        files::suite(duel, self.runtime, &expect, no_turns.as_deref())
+        let expect: Vec<Expect> = expect.collect();
+        suite::files(duel, self.runtime, &expect, self.no_turns.as_deref())
     }
-}
-
-/// Starts and asks every side once, and writes the suite for them into a folder.
-///
-/// # Errors
-/// The services are at fault, or the folder holds a suite already.
-pub async fn prepare(duel: &Duel, place: SuitePlace<'_>) -> Result<Agreement, Unprepared> {
-    let (SuitePlace::InResults(folder) | SuitePlace::Kept(folder)) = place;
-    if folder.join("suite.toml").exists() {
-        return Err(hinted(
-            format_args!("{}: holds a suite already", folder.display()),
-            format_args!(
-                "run it with `bakeoff run {}`, or name another folder",
-                shell_text::of_shell(folder)
-            ),
-        )
-        .into());
-    }
-    let asked = Asked::ask(duel).await?;
-    let suite = match place {
-        SuitePlace::InResults(_) => asked.suite(&asked.duel),
-        SuitePlace::Kept(folder) => asked.suite(&asked.kept(folder)),
-    };
-    // Found now and not by the session: its reader has never seen the files.
-    files::parsed(&suite, &asked.duel.workdir)?;
-    files::write(&suite, folder)?;
-    Ok(Agreement {
-        notes: asked.notes,
-        words: agreement::sentence(&asked.duel, &asked.agreed),
-        no_turns: asked.no_turns.as_deref().map(whole_runs::sentence),
-        runtime: asked.runtime,
-    })
 }

@@ -4,7 +4,9 @@
 
 use std::path::Path;
 
-use crate::duel::{DuelService, contender_file};
+use bakeoff_model::parse::files;
+
+use crate::duel::{DuelService, contender};
 use crate::init::{suite_name, title};
 
 /// The suites that can be an example.
@@ -75,7 +77,7 @@ pub(super) fn files(
     files.extend(as_it_is);
     for side in sides {
         let path = format!("contenders/{}/contender.toml", side.name);
-        files.push((path, contender_file(side, workdir).into_bytes()));
+        files.push((path, files::text(&contender(side, workdir)).into_bytes()));
     }
     if sides.is_empty() {
         let path = "contenders/mine/contender.toml.example".to_owned();

@@ -10,14 +10,18 @@ use std::time::Duration;
 use anyhow::{Context as _, anyhow, bail};
 use bakeoff_base::hint::hinted;
 use bakeoff_import::{Described, Operation, RequestSource};
+use bakeoff_model::parse::files::{
+    self, BenchmarkTable, CheckTable, DependencyTable, RequestTable,
+};
+use bakeoff_model::request::check::Expect;
 use bakeoff_model::suite::dependency::Dependency;
 use bakeoff_model::text::service_url::ServiceUrl;
 use bakeoff_places::http;
 use bakeoff_session::store::suite_folder;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 use crate::duel::{
-    DuelService, ServiceSource, compose, contender_file, dependency_table, near, toml_text,
+    DuelService, ServiceSource, check, compose, contender, dependency, near, request,
 };
 
 const SUITE: &str = include_str!("template/suite.toml");
@@ -206,7 +210,7 @@ fn described_files(
     ];
     for side in &init.sides {
         let path = format!("contenders/{}/contender.toml", side.name);
-        files.push((path, contender_file(side, workdir).into_bytes()));
+        files.push((path, files::text(&contender(side, workdir)).into_bytes()));
     }
     Ok(files)
 }
@@ -242,18 +246,21 @@ fn suite_file(
     let [analysis, describe] = texts;
     let is_titled = matches!(&init.origin, Origin::Described(described)
         if described.source == RequestSource::Requests);
-    let requests: Vec<Value> = asked
-        .iter()
-        .map(|operation| benchmark_request(operation, is_titled))
-        .collect();
-    let mut tables = Map::new();
-    if !init.dependencies.is_empty() {
-        let dependencies = init.dependencies.iter().map(dependency_table);
-        tables.insert("dependency".to_owned(), dependencies.collect());
-    }
-    let benchmark = json!([{ "name": "all", "describe": describe, "request": requests }]);
-    tables.insert("benchmark".to_owned(), benchmark);
-    let benchmark = toml_text(&Value::Object(tables));
+    let requests = asked.iter();
+    let requests = requests.map(|operation| benchmark_request(operation, is_titled));
+    let benchmark = BenchmarkTable {
+        name: "all".to_owned(),
+        describe: describe.to_owned(),
+        request: requests.collect(),
+        ..BenchmarkTable::default()
+    };
+    let dependencies = init.dependencies.iter().map(dependency);
+    let dependencies: Vec<DependencyTable> = dependencies.collect();
+    let tables = [
+        files::list("dependency", &dependencies),
+        files::list("benchmark", &[benchmark]),
+    ];
+    let benchmark = tables.concat();
     let text = SUITE
         .replace("@FOLDER@", &title(folder))
         .replace("@NAME@", &suite_name(folder))
@@ -282,52 +289,25 @@ fn suite_name(folder: &Path) -> String {
     }
 }
 
-/// A request with its share and the name that reports call it, where the path alone is not enough
-/// or the source gives it a title.
-fn benchmark_request(operation: &Operation, is_titled: bool) -> Value {
-    let mut table = request(operation);
-    if operation.weight != 1 {
-        table["weight"] = json!(operation.weight);
-    }
+/// A request with its share and the name that reports call it, if the path alone is not enough or
+/// the source gives it a title.
+fn benchmark_request(operation: &Operation, is_titled: bool) -> RequestTable {
     let usual = format!("{} {}", operation.method, operation.path);
-    if is_titled && operation.name != usual || operation.name.ends_with(')') {
-        table["name"] = json!(operation.name);
+    let is_named = is_titled && operation.name != usual || operation.name.ends_with(')');
+    RequestTable {
+        name: is_named.then(|| operation.name.clone()),
+        ..request(&operation.clone().into(), expectation(operation))
     }
-    table
 }
 
-fn request(operation: &Operation) -> Value {
-    let mut table = Map::new();
-    if operation.method != GET {
-        table.insert("method".to_owned(), json!(operation.method));
+fn expectation(operation: &Operation) -> Expect {
+    let keys = operation.keys.iter();
+    Expect {
+        status: operation.statuses.clone(),
+        json: operation.is_json,
+        has: keys.map(|key| format!("$[{}]", json!(key))).collect(),
+        ..Expect::default()
     }
-    table.insert("path".to_owned(), json!(operation.path));
-    if !operation.body.is_empty() {
-        table.insert("body".to_owned(), json!(operation.body));
-    }
-    if !operation.headers.is_empty() {
-        table.insert("headers".to_owned(), json!(operation.headers));
-    }
-    table.insert("expect".to_owned(), expectation(operation));
-    Value::Object(table)
-}
-
-fn expectation(operation: &Operation) -> Value {
-    let mut expect = Map::new();
-    if !operation.statuses.is_empty() {
-        expect.insert("status".to_owned(), json!(operation.statuses));
-    }
-    if operation.is_json {
-        expect.insert("json".to_owned(), json!(true));
-    }
-    if !operation.keys.is_empty() {
-        let paths = operation
-            .keys
-            .iter()
-            .map(|key| format!("$[{}]", json!(key)));
-        expect.insert("has".to_owned(), json!(paths.collect::<Vec<_>>()));
-    }
-    Value::Object(expect)
 }
 
 /// The notes about requests that were taken, and the list of those that were not.
@@ -349,20 +329,16 @@ fn remarks(described: &Described) -> String {
 }
 
 fn checks_file(asked: &[Operation], remarks: &str) -> (String, Vec<u8>) {
-    let checks: Vec<Value> = asked
-        .iter()
-        .map(|operation| {
-            let mut check = request(operation);
-            check["group"] = json!(operation.method.to_lowercase());
-            check["name"] = json!(operation.name);
-            check
-        })
-        .collect();
+    let checks = asked.iter().map(|operation| {
+        let group = operation.method.to_lowercase();
+        check(&group, &operation.clone().into(), expectation(operation))
+    });
+    let checks: Vec<CheckTable> = checks.collect();
     let text = format!(
         "# The responses that every contender must give. One that fails a check is neither loaded\n\
          # nor ranked.\n\
          {remarks}\n{}",
-        toml_text(&json!({ "check": checks }))
+        files::list("check", &checks)
     );
     ("checks/all.toml".to_owned(), text.into_bytes())
 }

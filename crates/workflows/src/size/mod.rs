@@ -11,7 +11,7 @@ use std::time::Duration;
 use bakeoff_base::hint::hinted;
 use bakeoff_model::suite::slo::Slo;
 use bakeoff_places::host;
-use bakeoff_session::event::{self, Event};
+use bakeoff_session::event::Event;
 use bakeoff_session::session::{Audience, SessionOutcome};
 
 use crate::duel::{Duel, ServiceSource};
@@ -96,10 +96,7 @@ impl Size {
 /// full.
 pub async fn size(order: &Size, audience: &mut Audience<'_>) -> anyhow::Result<SessionOutcome> {
     let (shapes, refused) = order.shapes(host::host_cores())?;
-    audience.watcher.observe(&Event::StreamBegan {
-        format: event::FORMAT,
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-    })?;
+    audience.watcher.observe(&Event::stream_start())?;
     let mut search = Search::new(order, audience).await?;
     match search.run(&shapes, refused).await {
         Ok(sizing) => {

@@ -9,6 +9,8 @@ use anyhow::Context as _;
 use bakeoff_analysis::{Analysis, AnalysisInput, WithInterval};
 use bakeoff_base::hint::hinted;
 use bakeoff_base::number::as_f64;
+use bakeoff_model::parse::DurationText;
+use bakeoff_model::parse::files::{KindName, SuiteFiles};
 use bakeoff_model::record::{Outcome, Purpose, Results, RunRecords};
 use bakeoff_model::suite::Limits;
 use bakeoff_session::event::Event;
@@ -16,9 +18,8 @@ use bakeoff_session::event::sizing::{MemoryNeed, Shape, Sizing};
 use bakeoff_session::options::SessionOptions;
 use bakeoff_session::session::Audience;
 use bakeoff_session::store::locked_folder::LockedFolder;
-use serde_json::{Value, json};
 
-use crate::duel::{self, Asked, Duel, DuelRuns, DuelWarmUp, Unprepared, duration_text, toml_text};
+use crate::duel::{self, Asked, Duel, DuelRuns, DuelWarmUp, MadeSuite, Unprepared};
 use crate::series::{self, Stopped};
 use crate::size::Size;
 use crate::size::outcome::{self, mib};
@@ -74,7 +75,7 @@ impl<'a, 'w> Search<'a, 'w> {
             ..order.duel.clone()
         };
         let asked = tokio::select! {
-            asked = Asked::ask(&duel) => asked,
+            asked = duel::ask(&duel) => asked,
             () = (audience.interruption)() => return Err(Stopped.into()),
         };
         let asked = asked.map_err(|error| match error {
@@ -185,8 +186,8 @@ impl<'a, 'w> Search<'a, 'w> {
             warm_up: DuelWarmUp::Skipped,
             ..self.asked.duel.clone()
         };
-        let suite = self.asked.suite(&duel);
-        let (recorded, _) = self.play(cpus, memory_bytes, &suite).await?;
+        let suite = self.asked.files(&duel);
+        let (recorded, _) = self.play(cpus, memory_bytes, suite).await?;
         let run = recorded.runs.last().context("the session has no run")?;
         must_be_limited(run)?;
         Ok(tried(run))
@@ -225,9 +226,9 @@ impl<'a, 'w> Search<'a, 'w> {
             runs: DuelRuns::Fixed(PROCESSES),
             ..self.asked.duel.clone()
         };
-        let mut suite = self.asked.suite(&duel);
-        suite.suite = searching(&suite.suite, self.order)?;
-        let (recorded, results) = self.play(cpus, memory_bytes, &suite).await?;
+        let mut suite = self.asked.files(&duel);
+        search_capacity(&mut suite, self.order);
+        let (recorded, results) = self.play(cpus, memory_bytes, suite).await?;
         let analysis = Analysis::of(&AnalysisInput::new(&recorded, ""));
         let summary = analysis.capacities.first().map(|one| &one.summary);
         let table = summary.and_then(|summary| summary.tables.first());
@@ -261,21 +262,21 @@ impl<'a, 'w> Search<'a, 'w> {
         &mut self,
         cpus: f64,
         memory_bytes: u64,
-        suite: &duel::SuiteText,
+        suite: SuiteFiles,
     ) -> anyhow::Result<(Arc<Results>, PathBuf)> {
         self.tell(&Event::SizingMeasures { cpus, memory_bytes })?;
         self.sessions += 1;
         let folder = self.order.results.join(format!("{:02}", self.sessions));
         let locked = LockedFolder::make(&folder)?;
-        let path = folder.join("suite");
-        duel::write(suite, &path)?;
+        let duel = &self.asked.duel;
+        let suite = MadeSuite::new(suite, duel.grpc.as_ref())?.written(&folder.join("suite"))?;
         let (runtime, seed) = (self.asked.runtime, self.order.seed);
         let options = SessionOptions {
             purpose: Purpose::Size,
             ..self.asked.duel.options()
         };
-        let order = duel::session(path, locked, runtime, options, seed);
-        let recorded = series::play(&order, &folder, self.audience).await?;
+        let open = duel::open(suite, runtime, locked, options, seed)?;
+        let recorded = series::play(open, &folder, self.audience).await?;
         Ok((recorded, folder))
     }
 }
@@ -319,16 +320,15 @@ fn tried(run: &RunRecords) -> Tried {
     Tried::Lived(peaks.max())
 }
 
-/// The suite with a search for a capacity in the place of its closed load.
-fn searching(suite: &str, order: &Size) -> anyhow::Result<String> {
-    let mut file: Value = toml::from_str(suite).context("the suite of the service")?;
-    let benchmark = &mut file["benchmark"][0];
-    benchmark["kind"] = json!("capacity");
-    benchmark["slo"] = json!([order.slo.to_string()]);
-    benchmark["connections"] = json!(order.duel.connections);
-    benchmark["trial"] = json!(duration_text(order.duel.duration));
-    benchmark["trials-at-most"] = json!(TRIALS_AT_MOST);
-    Ok(toml_text(&file))
+/// Puts a search for a capacity in the place of the closed load.
+fn search_capacity(files: &mut SuiteFiles, order: &Size) {
+    for benchmark in &mut files.suite.benchmark {
+        benchmark.kind = KindName::Capacity;
+        benchmark.slo = vec![order.slo.to_string()];
+        benchmark.connections = Some(order.duel.connections);
+        benchmark.trial = Some(DurationText(order.duel.duration));
+        benchmark.trials_at_most = Some(TRIALS_AT_MOST);
+    }
 }
 
 /// Whole MiB, rounded up.

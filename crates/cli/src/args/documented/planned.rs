@@ -27,10 +27,10 @@ pub(super) fn plan(cli: Cli, root: &Path) -> anyhow::Result<bool> {
     let suite = |folder: &Path| suite(root, folder);
     match cli.command {
         Command::Run(args) if args.resume.is_none() => {
-            let SessionRequest::Begin(new) = run::order(*args) else {
+            let SessionRequest::Begin(folder, new) = run::order(*args) else {
                 return Ok(false);
             };
-            with(suite(&new.suite)?, |suite| session(suite, *new))
+            with(suite(&folder)?, |suite| session(suite, *new))
         }
         Command::Plan(args) => with(suite(&args.measured.selection.suite)?, |suite| {
             planned(suite, &args)

@@ -12,9 +12,8 @@ use bakeoff_session::session::Audience;
 use bakeoff_session::store::locked_folder::LockedFolder;
 use bakeoff_session::store::recorder::refuse_session;
 use bakeoff_workflows::duel::{
-    self, Agreement, Duel, DuelRuns, ServiceSource, SuitePlace, Unprepared,
+    self, Duel, DuelRuns, Prepared, ServiceSource, SuitePlace, Unprepared,
 };
-use bakeoff_workflows::entry::run as run_session;
 
 use super::run::status;
 use super::service_load;
@@ -36,12 +35,12 @@ pub(crate) fn duel(args: &DuelArgs) -> anyhow::Result<u8> {
     refuse_session(&results)?;
     let runtime = tokio::runtime::Runtime::new().context("cannot start the async runtime")?;
     runtime.block_on(async {
-        let agreement = tokio::select! {
-            agreement = agree(args, &wanted, &suite) => agreement,
+        let prepared = tokio::select! {
+            prepared = prepare(args, &wanted, &suite) => prepared,
             () = interrupted() => return Ok(exit::INTERRUPTED),
         };
-        let agreement = match agreement {
-            Ok(agreement) => agreement,
+        let prepared = match prepared {
+            Ok(prepared) => prepared,
             Err(Unprepared::Services(error)) => {
                 exit::show(&error);
                 return Ok(exit::CHECK_FAILED);
@@ -49,23 +48,18 @@ pub(crate) fn duel(args: &DuelArgs) -> anyhow::Result<u8> {
             Err(Unprepared::Order(error)) => return Err(error),
         };
         let seed = args.asked.seed.unwrap_or_else(clock::fresh_seed);
-        let order = duel::session(
-            suite,
-            locked,
-            agreement.runtime,
-            SessionOptions {
-                flame_graphs: args.profile_cpu,
-                ..wanted.options()
-            },
-            seed,
-        );
+        let options = SessionOptions {
+            flame_graphs: args.profile_cpu,
+            ..wanted.options()
+        };
         let mut watcher = output::watcher(&args.output)?;
         let mut audience = Audience {
             watcher: &mut *watcher,
             interruption: || Box::pin(interrupted()),
             sitting: None,
         };
-        run_session(&order, &mut audience).await.map(status)
+        let session = prepared.measure(locked, options, seed, &mut audience);
+        session.await.map(status)
     })
 }
 
@@ -73,7 +67,7 @@ pub(crate) fn duel(args: &DuelArgs) -> anyhow::Result<u8> {
 const TURNS_HINT: &str = "turns decide sooner: listen on 0.0.0.0 and the port in PORT";
 
 /// Asks every side, and reports the outcome to the user.
-async fn agree(args: &DuelArgs, wanted: &Duel, suite: &Path) -> Result<Agreement, Unprepared> {
+async fn prepare(args: &DuelArgs, wanted: &Duel, suite: &Path) -> Result<Prepared, Unprepared> {
     let quiet = args.output.quiet || args.output.json;
     let say = |text: &str| {
         if !quiet {
@@ -90,18 +84,18 @@ async fn agree(args: &DuelArgs, wanted: &Duel, suite: &Path) -> Result<Agreement
         Some(_) => SuitePlace::Kept(suite),
         None => SuitePlace::InResults(suite),
     };
-    let agreement = duel::prepare(wanted, place).await?;
-    for note in &agreement.notes {
+    let prepared = duel::prepare(wanted, place).await?;
+    for note in &prepared.notes {
         say(&format!("note: {note}"));
     }
-    agreement.words.lines().for_each(say);
-    if let Some(why) = &agreement.no_turns {
+    prepared.words.lines().for_each(say);
+    if let Some(why) = &prepared.no_turns {
         say(&format!("note: {why}; {TURNS_HINT}"));
     }
     if args.save.is_some() {
         say(&format!("suite: {}", suite.display()));
     }
-    Ok(agreement)
+    Ok(prepared)
 }
 
 /// Returns the duel that the arguments ask for.
