@@ -1,6 +1,5 @@
 //! Reasons why requests of one contender cost more CPU than those of another.
 
-
 use bakeoff_analysis::{Analysis, AnalysisInput};
 use bakeoff_model::measure::flame_graph::{FlameGraph, FlameOutcome};
 use bakeoff_model::measure::layers::NamedSamples;

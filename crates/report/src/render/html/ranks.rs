@@ -24,7 +24,8 @@ pub(super) fn section(summary: &BenchmarkSummary, index: usize) -> Markup {
         section.benchmark id={ "results-" (index) } {
             h3 { (summary.name) }
             p.conditions { (summary.conditions) }
-            @if let Some(control) = control::line(&summary.controls).filter(|_| !summary.control.is_void()) {
+            @let line = control::line(&summary.controls);
+            @if let Some(control) = line.filter(|_| !summary.control.is_void()) {
                 details { summary { (control) } (controls(summary)) }
             } @else {
                 (controls(summary))
