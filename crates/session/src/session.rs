@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bakeoff_analysis::{Analysis, AnalysisInput, BaselineConclusion};
 use bakeoff_base::hint::hinted;
@@ -31,6 +32,9 @@ use crate::store::session_file::SessionFile;
 use crate::store::suite_folder::{self, SuiteFolder};
 use crate::testbed::{Testbed, TestbedOptions};
 use crate::{clock, flame, pilot, remaining, selection, sequential, turn_requirements};
+
+/// Measuring the host takes longer than several steps that are shorter than this.
+const KEPT_STEP_MIN: Duration = Duration::from_secs(1);
 
 /// How a session ended; the worst of several is the greatest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -232,8 +236,10 @@ async fn play(
         return Err(error);
     }
     let pending = still_planned(&session.plan, pending);
-    testbed.measure_generator(observers).await?;
-    testbed.measure_core_sharing(observers).await?;
+    if !is_for_trying(&session.plan) {
+        testbed.measure_generator(observers).await?;
+        testbed.measure_core_sharing(observers).await?;
+    }
     let driver = Driver {
         parts: testbed.deps(),
         cases: &testbed,
@@ -255,6 +261,13 @@ async fn play(
     }
     testbed.close().await;
     played
+}
+
+/// Returns whether all steps are so short that measuring the host would take longer: such a session
+/// tries a suite, and its numbers are not meant to be kept.
+fn is_for_trying(plan: &Plan) -> bool {
+    let mut steps = plan.runs.iter().flat_map(|run| &run.steps);
+    steps.all(|step| step.duration < KEPT_STEP_MIN)
 }
 
 /// The test bed that a session needs for these contenders.

@@ -37,7 +37,8 @@ const PROBABILITY: f64 = 0.95;
 /// what is still in question.
 const SETS: u32 = 3;
 
-/// The longest that good and bad, or a commit and the one before it, are measured.
+/// The longest that good and bad, or a commit and the one before it, are measured, if the whole
+/// search may take as long.
 const DUEL_WITHIN: Duration = Duration::from_secs(120);
 
 /// The most sessions of good and bad, until it is decided whether the condition holds.
@@ -166,7 +167,7 @@ impl<'a, 'w> Search<'a, 'w> {
 
     /// Plays a duel of two commits. Returns the sample of each.
     async fn duel_of(&mut self, earlier: usize, later: usize) -> anyhow::Result<(Sample, Sample)> {
-        let runs = DuelRuns::Within(DUEL_WITHIN);
+        let runs = DuelRuns::Within(DUEL_WITHIN.min(self.order.within));
         let mut samples = match self.play(&[earlier, later], runs, Purpose::Duel).await {
             Ok(samples) => samples,
             Err(Unprepared::Order(error) | Unprepared::Services(error)) => return Err(error),
