@@ -20,7 +20,7 @@ use bakeoff_model::validity::{FairnessVerdict, Validity};
 use bakeoff_report::{csv, html, markdown, terminal_table};
 
 #[expect(dead_code, reason = "the tests need more of it")]
-#[path = "../tests/it/synthetic.rs"]
+#[path = "../../analysis/tests/it/synthetic/mod.rs"]
 mod synthetic;
 
 use synthetic::{Contender, contender};

@@ -1,10 +1,9 @@
 //! Head against base.
 
-use bakeoff_analysis::{Analysis, AnalysisInput, BaselineConclusion, Outcome};
-use bakeoff_model::plan::baseline::{Baseline, ConditionMetric};
+use bakeoff_analysis::{BaselineConclusion, Outcome};
 use bakeoff_model::record::failure::{Failure, Stage};
 use bakeoff_model::record::{Outcome as Ended, Results};
-use bakeoff_model::suite::run_count::{DecisionReason, RunsDecision, RunsUntil};
+use bakeoff_model::suite::run_count::DecisionReason;
 use bakeoff_model::validity::{self, Validity};
 use bakeoff_report::{
     bigger_is_better, html, junit, markdown, smaller_is_better, summary_for_pull_request,
@@ -13,51 +12,7 @@ use bakeoff_report::{
 use quick_junit::{NonSuccessKind, Report, TestCaseStatus};
 use serde_json::Value;
 
-use crate::turns::{self, Slice, Way};
-
-/// Sets of four blocks in which the head takes `dearer` times the CPU of its base for each
-/// request. Each process is its own by up to half a percent.
-fn session(sets: u32, dearer: f64, conditions: &[&str]) -> Results {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "made-up numbers are small and positive"
-    )]
-    let slices = |cpu_us: f64, set: u32| -> Vec<Slice> {
-        let own = 1.0 + 0.005 * f64::from(set % 3) - 0.002 * f64::from(set % 2);
-        let of_block = |block: u32| {
-            let cpu_us = cpu_us * own * (1.0 + 0.01 * f64::from(block % 2));
-            let requests = 1e6 / cpu_us;
-            (requests as u64, (requests.floor() * cpu_us * 1000.0) as u64)
-        };
-        (0..4).map(of_block).collect()
-    };
-    let mut played = Vec::new();
-    for set in 1..=sets {
-        played.push(("shop", set, slices(200.0 * dearer, set)));
-        played.push(("shop@base", set, slices(200.0, set + 1)));
-    }
-    let mut results = turns::results(&played, Way::Turns);
-    for run in &mut results.runs {
-        // The head is slower in turns by as much as it is dearer, and in open load by a fifth.
-        let is_head = run.begin.run.contender == "shop";
-        let own = u64::from(run.begin.run.repetition) * 10_000;
-        turns::add_open_load(run, if is_head { 1_200_000 } else { 1_000_000 } + own);
-    }
-    results.baseline = Some(Baseline {
-        name: "main".to_owned(),
-        commit: Some("1a2b3c4d5e6f".to_owned()),
-        folder: None,
-        fail_if: conditions.iter().map(|one| one.parse().unwrap()).collect(),
-        undecided_fails: false,
-    });
-    results.skipped = vec!["new: not in the baseline main (1a2b3c4d5)".to_owned()];
-    results
-}
-
-fn analyse(results: &Results) -> Analysis<'_> {
-    Analysis::of(&AnalysisInput::new(results, "Synthetic"))
-}
+use crate::synthetic::baseline::{analyse, sequential, session};
 
 #[track_caller]
 fn check(results: &Results, conclusion: BaselineConclusion, outcomes: &[Outcome], text: &str) {
@@ -207,24 +162,6 @@ fn a_head_that_fails_fails_the_session_and_a_base_that_does_is_only_said() {
 }
 
 #[test]
-fn figures_are_those_of_both() {
-    let results = session(5, 1.1, &[]);
-    let analysis = analyse(&results);
-    let case = &analysis.against_base.as_ref().unwrap().cases[0];
-    assert_eq!((case.label.as_str(), case.error_share), ("shop", Some(0.0)));
-    let ratio = |figure: ConditionMetric| case.change(figure).unwrap().ratio.point;
-    assert!((ratio(ConditionMetric::Slower) - 0.91).abs() < 0.01);
-    assert!((ratio(ConditionMetric::Cpu) - 1.1).abs() < 0.01);
-    assert!(ratio(ConditionMetric::Memory) > 0.0);
-    // Response times are those of the open load.
-    for figure in [ConditionMetric::P50, ConditionMetric::P99] {
-        let found = ratio(figure);
-        assert!((found - 1.2).abs() < 0.02, "{figure:?} {found}");
-    }
-    assert!(case.change(ConditionMetric::Errors).is_none());
-}
-
-#[test]
 fn conditions_on_percentiles_are_about_open_load() {
     check(
         &session(5, 1.0, &["p99>10%", "p50>10%", "p99>30%"]),
@@ -322,18 +259,6 @@ fn the_summary_is_short_and_says_how() {
     assert!(page.contains("failed: the condition holds"));
 }
 
-/// The same where looking at the sets decided how many there are.
-fn sequential(mut results: Results, sets: u32, because: DecisionReason) -> Results {
-    results.runs_decision = Some(RunsDecision {
-        asked: RunsUntil::sure(60, None),
-        pilot: sets,
-        runs: sets,
-        because,
-        families: Vec::new(),
-    });
-    results
-}
-
 #[test]
 fn sessions_that_end_when_they_are_sure_say_so_in_every_document() {
     let because = DecisionReason::ConditionsDecided;
@@ -361,58 +286,4 @@ fn sessions_that_end_when_they_are_sure_say_so_in_every_document() {
     let over = summary_for_pull_request(&analyse(&over));
     let sentence = "6 runs of each contender: as many as the time allows. Intervals and";
     assert!(over.contains(sentence), "{over}");
-}
-
-#[test]
-fn ratios_of_sets_that_were_looked_at_have_intervals_for_every_look() {
-    let fixed = session(6, 1.2, &["slower>5%"]);
-    let looked = sequential(fixed.clone(), 6, DecisionReason::ConditionsDecided);
-    let interval = |results: &Results| {
-        let against = analyse(results).against_base.unwrap();
-        let change = against.cases[0].change(ConditionMetric::Slower).unwrap();
-        (
-            change.ratio.interval.unwrap(),
-            against.judged[0].sentence.clone(),
-        )
-    };
-    let ((narrow, _), (wide, sentence)) = (interval(&fixed), interval(&looked));
-    assert!(wide.low < narrow.low && wide.high > narrow.high);
-    // The table and the sentence have the same one.
-    let low = format!("{:.1}", 100.0 * (1.0 - wide.high));
-    assert!(sentence.contains(&low), "{low} {sentence}");
-}
-
-/// Whether nothing is left to decide with these sets, of sets that were looked at.
-#[track_caller]
-fn check_decided(results: Results, sets: u32, expect: bool) {
-    let results = sequential(results, sets, DecisionReason::ConditionsDecided);
-    let against = analyse(&results).against_base.unwrap();
-    assert_eq!(against.is_decided(), expect, "{against:#?}");
-}
-
-#[test]
-fn a_session_is_decided_by_every_figure_that_its_conditions_are_about() {
-    check_decided(session(6, 1.2, &["slower>5%"]), 6, true);
-    check_decided(session(4, 1.2, &["slower>5%"]), 4, false);
-    check_decided(session(6, 1.0, &["slower>5%"]), 6, true);
-    // In open load the head takes a fifth longer, whatever the throughput is.
-    check_decided(session(6, 1.0, &["slower>5%", "p99>5%"]), 6, true);
-    check_decided(session(6, 1.0, &["slower>5%", "p99>20%"]), 6, false);
-    check_decided(session(6, 1.055, &["slower>5%"]), 6, false);
-    // Without conditions every difference is asked about.
-    check_decided(session(6, 1.055, &[]), 6, true);
-    check_decided(session(4, 1.055, &[]), 4, false);
-    // A head that has failed is decided, a base that has failed cannot be compared.
-    let failed = |contender: &str| {
-        let mut results = session(6, 1.055, &["slower>5%"]);
-        for run in &mut results.runs {
-            if run.begin.run.contender == contender {
-                run.end.as_mut().unwrap().outcome =
-                    Ended::Failed(Failure::new(Stage::Load, "ended"));
-            }
-        }
-        results
-    };
-    check_decided(failed("shop"), 6, true);
-    check_decided(failed("shop@base"), 6, false);
 }

@@ -20,6 +20,8 @@ mod ranking;
 mod reasons;
 mod scaling;
 mod sentence;
+#[allow(dead_code, reason = "the tests of the analysis use the rest of it")]
+#[path = "../../../analysis/tests/it/synthetic/mod.rs"]
 mod synthetic;
 mod text;
 mod turns;

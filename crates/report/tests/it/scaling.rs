@@ -5,7 +5,7 @@ use bakeoff_model::record::Results;
 use bakeoff_report::{html, markdown};
 use serde_json::Value;
 
-use crate::overhead::results;
+use crate::synthetic::overhead::results;
 use crate::synthetic::{Contender, contender};
 
 /// Two servers with routes: the one does not mind, the other serves half as much with each step.

@@ -81,3 +81,72 @@ impl Line {
         Tree::of_commit(commit, &self.top, &self.folder)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use bakeoff_session::revision::{git, output};
+    use tempfile::TempDir;
+
+    use super::Line;
+
+    fn run(folder: &Path, arguments: &[&str]) -> String {
+        let author = ["-c", "user.name=test", "-c", "user.email=test@localhost"];
+        let all: Vec<&str> = author.iter().chain(arguments).copied().collect();
+        output(git(folder, &all)).unwrap().unwrap()
+    }
+
+    /// Two commits, a branch of two merged into a third one, and a fourth.
+    fn repository() -> TempDir {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path();
+        let commit = |title: &str| {
+            run(
+                path,
+                &["commit", "--quiet", "--allow-empty", "--message", title],
+            );
+        };
+        run(path, &["init", "--quiet", "--initial-branch", "main"]);
+        commit("One");
+        commit("Two");
+        run(path, &["checkout", "--quiet", "-b", "side"]);
+        commit("Side one");
+        commit("Side two");
+        run(path, &["checkout", "--quiet", "main"]);
+        run(
+            path,
+            &["merge", "--quiet", "--no-ff", "--message", "Three", "side"],
+        );
+        commit("Four");
+        folder
+    }
+
+    #[test]
+    fn of_a_merge_only_the_merge_itself_is_in_the_line() {
+        let repository = repository();
+        let line = Line::find("HEAD~3", "main", repository.path()).unwrap();
+        let titles = (0..=line.last()).map(|position| line.commit(position).title);
+        assert_eq!(titles.collect::<Vec<_>>(), ["One", "Two", "Three", "Four"]);
+        let middle = line.commit(1).short().to_owned();
+        assert_eq!(
+            [line.name(0), line.name(1), line.name(3)],
+            ["good".to_owned(), middle, "bad".to_owned()]
+        );
+    }
+
+    #[test]
+    fn what_is_no_line_is_refused() {
+        let repository = repository();
+        let refused = |good: &str, bad: &str| {
+            let error = Line::find(good, bad, repository.path()).unwrap_err();
+            error.to_string()
+        };
+        let not_before = "is not an ancestor of";
+        assert!(refused("main", "HEAD~1").contains(not_before));
+        assert!(refused("main", "main").contains(not_before));
+        assert!(refused("HEAD~1", "side").contains(not_before));
+        assert!(refused("nowhere", "main").contains("unknown revision nowhere"));
+        assert!(refused("HEAD~1", "nowhere").contains("unknown revision nowhere"));
+    }
+}

@@ -1,5 +1,18 @@
 //! Made-up results that look like real ones. Every name says that they are synthetic.
 
+pub(crate) mod baseline;
+pub(crate) mod capacity;
+pub(crate) mod control;
+pub(crate) mod groups;
+pub(crate) mod latency;
+pub(crate) mod overhead;
+pub(crate) mod published;
+pub(crate) mod ranking;
+pub(crate) mod reasons;
+pub(crate) mod turns;
+pub(crate) mod warm_up;
+pub(crate) mod winners;
+
 use std::collections::BTreeMap;
 use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
