@@ -10,7 +10,9 @@ use crate::world::{Ran, World, git_in, program};
 /// As short as it gets.
 const SHORT: &str = "--get /item --duration 300ms --warm-up 200ms --connections 2";
 
-/// Rounds of work for a request that cost several times as much CPU as the rest of it.
+/// Rounds of work for a request: enough that it is the service whose speed is measured, and five
+/// times as many.
+const WORK: u32 = 40_000;
 const MUCH_WORK: u32 = 200_000;
 
 /// A repository of a service, and where its results go.
@@ -79,7 +81,7 @@ impl Repository {
 fn the_commit_that_made_a_service_slower_is_found() {
     let repository = Repository::new();
     for commit in 0..10 {
-        let burn = if commit < 6 { 0 } else { MUCH_WORK };
+        let burn = if commit < 6 { WORK } else { MUCH_WORK };
         repository.commit(&format!("Change {commit}"), burn, commit == 5);
     }
     // The last but one commit is the one that does not build, so two are in question.
@@ -104,7 +106,7 @@ fn the_commit_that_made_a_service_slower_is_found() {
 fn one_commit_is_named_and_measured_against_the_one_before_it() {
     let repository = Repository::new();
     for commit in 0..6 {
-        let burn = if commit < 4 { 0 } else { MUCH_WORK };
+        let burn = if commit < 4 { WORK } else { MUCH_WORK };
         repository.commit(&format!("Change {commit}"), burn, false);
     }
     let ran = repository.bisect("HEAD~5..", "--fail-if slower>20% --json");
@@ -124,7 +126,7 @@ fn one_commit_is_named_and_measured_against_the_one_before_it() {
 fn commits_that_are_alike_are_not_searched() {
     let repository = Repository::new();
     for commit in 0..3 {
-        repository.commit(&format!("Change {commit}"), 0, false);
+        repository.commit(&format!("Change {commit}"), WORK, false);
     }
     let ran = repository.bisect("HEAD~2..", "--fail-if cpu>100% --within 10s");
     ran.check(
@@ -140,8 +142,6 @@ fn what_cannot_be_searched_is_refused() {
     repository.commit("First", 0, false);
     repository.commit("Second", 0, true);
     for (range, options, text) in [
-        ("HEAD..HEAD~1", "", "is not an ancestor of"),
-        ("HEAD~1..nowhere", "", "unknown revision nowhere"),
         ("HEAD~1..HEAD", "--fail-if errors>1%", "write slower>5%"),
         ("HEAD~1..HEAD", "", "both ends of the line must build"),
         ("HEAD~1", "", "write GOOD..BAD"),

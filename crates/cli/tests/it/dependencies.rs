@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::world::{World, program};
+use crate::world::{World, program, skipped};
 
 /// A suite whose contenders ask the dependency `store`, which another one depends on.
 fn world(store: &str) -> World {
@@ -150,10 +150,7 @@ ENTRYPOINT [\"/program\"]
 #[test]
 fn services_of_a_compose_file_come_with_those_that_they_depend_on() {
     if std::env::var(SWITCH).is_err() {
-        #[expect(clippy::print_stderr, reason = "what is skipped must be seen")]
-        {
-            eprintln!("SKIPPED services of a compose file: set {SWITCH}=1");
-        }
+        skipped(&format!("services of a compose file: set {SWITCH}=1"));
         return;
     }
     let world = World::new(&[]);

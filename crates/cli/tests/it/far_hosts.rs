@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::ssh_server::{FarNetwork, SSH, SshServer};
-use crate::world::{Ran, Service, World, program};
+use crate::world::{Ran, Service, World, program, skipped};
 use crate::{equal_work, tls};
 
 /// How long what a session left on another host may take to go.
@@ -20,10 +20,7 @@ const GOING: Duration = Duration::from_secs(20);
 fn is_on() -> bool {
     let on = std::env::var(SSH).is_ok();
     if !on {
-        #[expect(clippy::print_stderr, reason = "what is skipped must be seen")]
-        {
-            eprintln!("SKIPPED other hosts: set {SSH}=1");
-        }
+        skipped(&format!("other hosts: set {SSH}=1"));
     }
     on
 }

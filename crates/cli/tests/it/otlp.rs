@@ -21,7 +21,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use prost::Message as _;
 use serde_json::{Value, json};
 
-use crate::world::{Ran, Service, World, reserved};
+use crate::world::{Ran, Service, World, reserved, skipped};
 
 const SWITCH: &str = "BAKEOFF_TEST_PROMETHEUS";
 const DASHBOARD: &str = include_str!("../../../../packaging/grafana/bakeoff.json");
@@ -487,10 +487,9 @@ fn unix_now() -> String {
 #[test]
 fn a_real_prometheus_answers_the_dashboard() {
     if std::env::var_os(SWITCH).is_none() {
-        #[expect(clippy::print_stderr, reason = "a skipped test says so")]
-        {
-            eprintln!("SKIPPED: a real Prometheus: set {SWITCH}=1 with `prometheus` on the PATH");
-        }
+        skipped(&format!(
+            "a real Prometheus: set {SWITCH}=1 with `prometheus` on the PATH"
+        ));
         return;
     }
     for protocol in ["http/protobuf", "http/json"] {

@@ -15,7 +15,7 @@ use bakeoff_places::services::{
 };
 use tempfile::TempDir;
 
-use crate::world::{Ran, World};
+use crate::world::{Ran, World, skipped};
 
 /// A session of two runs.
 const SESSION: &str = "run SUITE --profile tiny --runs 2 --benchmark store --json --out OUT";
@@ -178,10 +178,7 @@ fn a_session_on_a_server_that_runs_already_leaves_nothing_there() {
 fn switched_on(what: &str) -> bool {
     let on = std::env::var_os("BAKEOFF_TEST_POSTGRES").is_some();
     if !on {
-        #[expect(clippy::print_stderr, reason = "a skipped test must be seen")]
-        {
-            eprintln!("SKIPPED {what}: set BAKEOFF_TEST_POSTGRES=1");
-        }
+        skipped(&format!("{what}: set BAKEOFF_TEST_POSTGRES=1"));
     }
     on
 }

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::world::{World, program};
+use crate::world::{World, program, skipped};
 
 fn size(world: &World, arguments: &[&str]) -> crate::world::Ran {
     let mut command = world
@@ -17,10 +17,7 @@ fn size(world: &World, arguments: &[&str]) -> crate::world::Ran {
 /// The outcome of sizing a service in this mode; `None` where limits cannot hold.
 fn sizing(mode: &str, more: &[&str]) -> Option<Value> {
     if !rustix::process::geteuid().is_root() {
-        #[expect(clippy::print_stderr, reason = "what is skipped must be seen")]
-        {
-            eprintln!("SKIPPED sizing: limits take root");
-        }
+        skipped("sizing: limits take root");
         return None;
     }
     let world = World::new(&[]);
@@ -63,7 +60,6 @@ fn replicas_follow_from_the_rate_that_one_sustains() {
     let not_measured = sizing["not_measured"][0].as_str().unwrap();
     assert!(not_measured.starts_with("64 CPU: not measured"), "{sizing}");
     let shape = &shapes[0];
-    // On a busy host its queue is longer than its work makes it, and no rate may be found.
     if let Some(rate) = shape["capacity_per_s"]["point"].as_f64() {
         assert!((100.0..900.0).contains(&rate), "{shape}");
         assert!(shape["replicas"].as_u64().unwrap() >= 1, "{shape}");
@@ -72,7 +68,8 @@ fn replicas_follow_from_the_rate_that_one_sustains() {
             "{sizing}"
         );
     } else {
-        assert!(shape["without"].is_string(), "{shape}");
+        let why = shape["without"].as_str().unwrap();
+        skipped(&format!("replicas: no rate was found, {why}"));
     }
 }
 

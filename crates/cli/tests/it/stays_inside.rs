@@ -100,7 +100,7 @@ fn check(script: &str, options: &str, said: &str) {
     duel.args("--get /item --runs 1 --duration 2s --warm-up 1s --connections 8".split(' '));
     duel.args(options.split_whitespace());
     let ran = Ran::from(outside.inside(&duel).output().unwrap());
-    ran.check(2, &[said]);
+    ran.unwrapped().check(2, &[said]);
     assert_eq!(outside.sent(), 0, "packets left the host: {ran:#?}");
     let routes = outside.said("ip", &["route"]);
     assert!(!routes.contains("unreachable"), "{routes}");

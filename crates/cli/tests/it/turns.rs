@@ -7,12 +7,12 @@ use std::process::Stdio;
 use bakeoff_model::record::{self, IntervalRecord, RunRecords};
 use serde_json::Value;
 
-use crate::world::{Ran, World};
+use crate::world::{Ran, World, skipped};
 
 /// [`with_turns`]; `None`, said loudly, where turns are not permitted.
 pub(crate) fn world() -> Option<World> {
     if !rustix::process::geteuid().is_root() {
-        announce("turns: they take root");
+        skipped("turns: they take root");
         return None;
     }
     Some(with_turns())
@@ -35,11 +35,6 @@ ladder = { warm-up = [4], connections = [4, 8], step = "600ms", order = "listed"
 "#;
     world.write("suite.toml", &format!("{suite}{profile}"));
     world
-}
-
-#[expect(clippy::print_stderr, reason = "a skipped test must be seen")]
-fn announce(text: &str) {
-    eprintln!("\n******** NOT TESTED HERE ********\n{text}\n");
 }
 
 /// The runs of a results folder by the names of their files.

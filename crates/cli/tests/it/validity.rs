@@ -61,16 +61,13 @@ fn loaded(mode: &str, class: &str) {
     page.check(0, &["verdict", "invalid:", class]);
 }
 
-/// The output of `run` about a contender of this mode, in steps of a length.
-fn ran(mode: &str, class: &str, step: &str) {
+/// The output of `run` about a contender of this mode.
+fn ran(mode: &str, class: &str) {
     let world = World::new(&[mode]);
-    let suite = world.read("suite/suite.toml");
-    let ladder = format!("warm-up = [], connections = [4], step = \"{step}\"");
-    let suite = suite.replace(
-        "warm-up = [1], connections = [2, 4], step = \"400ms\"",
-        &ladder,
+    world.change_suite(
+        "warm-up = [1], connections = [2, 4]",
+        "warm-up = [], connections = [4]",
     );
-    world.write("suite.toml", &suite);
     world
         .run("run SUITE --profile tiny --out OUT")
         .check(2, &["Not ranked"]);
@@ -112,16 +109,10 @@ fn load_names_a_service_that_refuses_half_of_its_work_quickly() {
 
 #[test]
 fn run_names_a_contender_that_resets_three_in_ten() {
-    ran("resets", "reset", "3s");
-}
-
-/// A session waits 15 s for a response, so the step has to be longer.
-#[test]
-fn run_names_a_contender_that_leaves_one_in_fifty_without_a_response() {
-    ran("hangs", "header-timeout", "17s");
+    ran("resets", "reset");
 }
 
 #[test]
 fn run_names_a_contender_that_refuses_half_of_its_work_quickly() {
-    ran("overloaded", "unexpected-status", "3s");
+    ran("overloaded", "unexpected-status");
 }

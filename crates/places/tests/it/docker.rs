@@ -11,13 +11,12 @@ use std::time::Duration;
 
 use bakeoff_base::problem::Problem;
 use bakeoff_build::cache_dir;
-use bakeoff_model::measure::resource::ResourceSample;
 use bakeoff_model::suite::Limits;
 use bakeoff_model::suite::conditions::{Enforcement, TrafficPath};
 use bakeoff_places::docker::{DockerRuntime, Engine, ImageError, ImageSpec, java_in_image};
 use bakeoff_places::{ContainerOptions, Instance, ReadyError, Runtime, StartError, StartSpec};
 
-use crate::support::{LIMIT, contender, free_port};
+use crate::support::{LIMIT, check_quota, contender, free_port};
 
 /// Switches these tests on.
 const SWITCH: &str = "BAKEOFF_TEST_DOCKER";
@@ -281,18 +280,7 @@ async fn the_cpu_quota_holds() {
     spec.limits.cpus = Some(0.5);
     let mut instance = bench.start(&spec).await;
     instance.await_ready(LIMIT).await.unwrap();
-    let before = instance.sample().await.resources;
-    tokio::time::sleep(Duration::from_secs(4)).await;
-    let after = instance.sample().await.resources;
-    let cpu = |sample: &ResourceSample| sample.cpu.unwrap().total_ns();
-    let used = Duration::from_nanos(cpu(&after) - cpu(&before));
-    let passed = Duration::from_nanos(after.at_ns - before.at_ns);
-    let cores = used.as_secs_f64() / passed.as_secs_f64();
-    announce_figure(&format!("under a quota of 0.5: {cores:.4} cores"));
-    // Never above the quota and 5 %. A lower bound would be a statement about a busy machine.
-    assert!(cores <= 0.5 * 1.05, "{cores} cores");
-    let throttling = after.throttling.unwrap();
-    assert!(throttling.throttled_periods > 0, "{throttling:?}");
+    check_quota(instance.as_ref(), 0.5).await;
     instance.stop(LIMIT).await;
 }
 

@@ -12,7 +12,7 @@ use bakeoff_places::http::{AskError, ask};
 use bakeoff_places::meter::Meter;
 use bakeoff_places::{ReadyError, Runtime, StartError};
 
-use crate::support::{Bench, LIMIT, announce, contender, free_port};
+use crate::support::{Bench, LIMIT, announce, check_quota, contender, free_port};
 
 const SERVE: [&str; 3] = ["CONTENDER", "serve", "0.0.0.0:PORT"];
 
@@ -133,21 +133,8 @@ async fn the_cpu_quota_holds() {
     };
     let mut instance = bench.start(&spec).await;
     instance.await_ready(LIMIT).await.unwrap();
-    let before = instance.sample().await.resources;
-    tokio::time::sleep(Duration::from_secs(3)).await;
-    let after = instance.sample().await.resources;
-    let cpu =
-        |sample: &bakeoff_model::measure::resource::ResourceSample| sample.cpu.unwrap().total_ns();
-    let used = Duration::from_nanos(cpu(&after) - cpu(&before));
-    let passed = Duration::from_nanos(after.at_ns - before.at_ns);
-    let cores = used.as_secs_f64() / passed.as_secs_f64();
-    // Never above the quota and 5 %. A lower bound would be a statement about a busy machine.
-    assert!(cores <= 0.5 * 1.05, "{cores} cores");
-    let throttling = after.throttling.unwrap();
-    assert!(
-        throttling.throttled_periods > 0 && throttling.throttled_ns > 0,
-        "{throttling:?}"
-    );
+    let [before, after] = check_quota(instance.as_ref(), 0.5).await;
+    assert!(after.throttling.unwrap().throttled_ns > 0, "{after:?}");
     let burners = after.threads.get("burner").copied().unwrap_or_default();
     assert_eq!(burners.count, 2, "{:?}", after.threads);
     assert!(burners.cpu_ns > before.threads["burner"].cpu_ns);
