@@ -115,14 +115,14 @@ pub(crate) async fn check_quota(instance: &dyn Instance, quota: f64) -> [Resourc
     const PERIODS: u64 = 5;
     let throttled = |sample: &ResourceSample| sample.throttling.unwrap().throttled_periods;
     let before = instance.sample().await.resources;
-    let began = Instant::now();
+    let started = Instant::now();
     let after = loop {
         tokio::time::sleep(PERIOD).await;
         let now = instance.sample().await.resources;
         if throttled(&now) >= throttled(&before) + PERIODS {
             break now;
         }
-        assert!(began.elapsed() < LIMIT, "not throttled: {now:?}");
+        assert!(started.elapsed() < LIMIT, "not throttled: {now:?}");
     };
     let cpu_ns = |sample: &ResourceSample| sample.cpu.unwrap().total_ns();
     let used = Duration::from_nanos(cpu_ns(&after) - cpu_ns(&before));
