@@ -51,7 +51,7 @@ pub trait Client: Send + Sync {
     ) -> BoxFuture<'a, Result<ReceivedResponse, Problem>>;
 }
 
-/// Brings built contenders to where they run.
+/// Installs built contenders at their place.
 #[async_trait(?Send)]
 pub trait Installer {
     /// Returns a built contender in the form that the runtime starts.

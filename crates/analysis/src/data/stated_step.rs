@@ -36,9 +36,9 @@ impl StatedStep {
 /// The metrics of a contender at the stated step.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct AtStated {
-    /// Median response time, ms, all runs merged; in a row in turns that of the open load.
+    /// Median response time, ms, all runs merged; from the open load in rows in turns.
     pub p50_ms: Option<f64>,
-    /// 99th percentile, ms, all runs merged; in a row in turns that of the open load.
+    /// 99th percentile, ms, all runs merged; from the open load in rows in turns.
     pub p99_ms: Option<f64>,
     /// CPU per request, us.
     pub cpu_us: Option<Metric>,

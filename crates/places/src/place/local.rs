@@ -45,7 +45,7 @@ pub(super) fn open(side_by_side: bool) -> anyhow::Result<Place> {
     })
 }
 
-/// Leaves contenders where they were built.
+/// Installs nothing: contenders start from the folder of their build.
 struct OnThisHost;
 
 #[async_trait(?Send)]
