@@ -6,7 +6,6 @@ use std::thread;
 
 use anyhow::{bail, ensure};
 
-use crate::cargo_test::cargo_test;
 use crate::chores::{Chores, Variables, command, works};
 use crate::needs::{Failures, Needs, install, install_toolchain};
 use crate::offline::{Exported, Offline};
@@ -28,7 +27,15 @@ const OLDEST_RUST: &str = env!("CARGO_PKG_RUST_VERSION");
 const DENY: &str = "cargo install cargo-deny --locked --debug";
 
 /// Private items are documented as well, so links to them lead somewhere.
-const RUSTDOC: &str = "-D warnings -A rustdoc::private-intra-doc-links";
+const RUSTDOC: Variables = &[(
+    "RUSTDOCFLAGS",
+    "-D warnings -A rustdoc::private-intra-doc-links",
+)];
+
+const DOCUMENTATION: &str = "cargo doc --workspace --no-deps --document-private-items --locked";
+
+/// Twice as long as all tests take on two cores: after this time one of them hangs.
+const TESTS_MAX: &str = "40m";
 
 /// Set if CI can fetch the advisory database and requires it.
 const ADVISORIES: &str = "BAKEOFF_CI_ADVISORIES";
@@ -41,15 +48,13 @@ pub(crate) fn ci(root: &Path) -> anyhow::Result<()> {
         chores.step("tidy", |chores| tidy::tidy(chores.root()))?;
         let clippy = "cargo clippy --workspace --all-targets --locked -- -D warnings";
         chores.run("lints", clippy)?;
-        let doc = "cargo doc --workspace --no-deps --document-private-items --locked";
-        chores.run_with("documentation", doc, &[("RUSTDOCFLAGS", RUSTDOC)])?;
         scripts(chores)?;
         let oldest = install_oldest_rust(root);
         if let Err(error) = &oldest {
             chores.note(format!("NOT CHECKED: Rust {OLDEST_RUST}: {error:#}"));
         }
         // Compiled while tests wait for the cluster, and judged after them.
-        let mut beside: Vec<(String, Variables)> = Vec::new();
+        let mut beside = vec![(DOCUMENTATION.to_owned(), RUSTDOC)];
         if !has_deny() {
             beside.push((DENY.to_owned(), &[]));
         }
@@ -57,28 +62,14 @@ pub(crate) fn ci(root: &Path) -> anyhow::Result<()> {
             beside.push((oldest_rust_line(), &[]));
         }
         let needs = Needs::read()?;
-        everything(
-            chores,
-            Runner::CargoTest,
-            Contenders::Sampled,
-            &needs,
-            &beside,
-        )?;
+        everything(chores, Contenders::Sampled, &needs, &beside)?;
+        chores.run_with("documentation", DOCUMENTATION, RUSTDOC)?;
         dependencies(chores)?;
         match oldest {
             Ok(()) => oldest_rust(chores),
             Err(_) => Ok(()),
         }
     })
-}
-
-/// The program that runs the tests of the workspace.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Runner {
-    /// `cargo test`.
-    CargoTest,
-    /// `cargo nextest run`, each test in a separate process; then `cargo test --doc`.
-    Nextest,
 }
 
 /// Which contenders of the suites are built and verified.
@@ -92,15 +83,8 @@ pub(crate) enum Contenders {
 
 /// All tests of the workspace, then the suites end to end: real processes and containers, real
 /// backends, real JDKs, and a report.
-pub(crate) fn test(
-    root: &Path,
-    runner: Runner,
-    contenders: Contenders,
-    needs: &Needs,
-) -> anyhow::Result<()> {
-    finished(root, |chores| {
-        everything(chores, runner, contenders, needs, &[])
-    })
+pub(crate) fn test(root: &Path, contenders: Contenders, needs: &Needs) -> anyhow::Result<()> {
+    finished(root, |chores| everything(chores, contenders, needs, &[]))
 }
 
 /// Builds and verifies contenders, and enters them into the ledgers of their suites. Without a
@@ -186,14 +170,10 @@ fn finished(
 /// Everything of [`test()`]; `beside` are commands that run while tests wait for the cluster.
 fn everything(
     chores: &mut Chores<'_>,
-    runner: Runner,
     contenders: Contenders,
     needs: &Needs,
     beside: &[(String, Variables)],
 ) -> anyhow::Result<()> {
-    if runner == Runner::Nextest && !works("cargo", &["nextest", "--version"]) {
-        bail!("cargo-nextest is missing: cargo install --locked cargo-nextest");
-    }
     let root = chores.root();
     let mut suites = suites(root)?;
     let unverified = findings(root, &suites)?;
@@ -206,7 +186,7 @@ fn everything(
     let offline = Offline::new(chores)?;
     announce(needs, &suites, &offline);
     ending_engine(chores, &offline, |chores| {
-        with_docker(chores, runner, needs, &mut suites, &offline, beside)
+        with_docker(chores, needs, &mut suites, &offline, beside)
     })
 }
 
@@ -270,7 +250,6 @@ fn announce(needs: &Needs, suites: &[Suite], offline: &Offline) {
 
 fn with_docker(
     chores: &mut Chores<'_>,
-    runner: Runner,
     needs: &Needs,
     suites: &mut [Suite],
     offline: &Offline,
@@ -289,10 +268,7 @@ fn with_docker(
         });
         let compiled = chores.run(
             "tests compiled, host prepared",
-            &match runner {
-                Runner::CargoTest => "cargo test --workspace --locked --no-run".to_owned(),
-                Runner::Nextest => "cargo nextest run --workspace --locked --no-run".to_owned(),
-            },
+            "cargo test --workspace --locked --no-run",
         );
         let (docker, prepared, failures) = match host.join() {
             Ok(prepared) => prepared,
@@ -302,7 +278,7 @@ fn with_docker(
     });
     compiled?;
     noted(chores, &failures, docker.as_ref().err());
-    tests(chores, runner, docker.as_deref().ok())?;
+    tests(chores, docker.as_deref().ok())?;
     for suite in &mut *suites {
         suite.without(&failures.contenders);
     }
@@ -349,11 +325,7 @@ fn engine(offline: &Offline) -> anyhow::Result<Exported> {
 ///
 /// `docker` is what the engine exports: some of the tests have a separate cache, in which the
 /// engine's socket is not.
-fn tests(
-    chores: &mut Chores<'_>,
-    runner: Runner,
-    docker: Option<&[(String, String)]>,
-) -> anyhow::Result<()> {
+fn tests(chores: &mut Chores<'_>, docker: Option<&[(String, String)]>) -> anyhow::Result<()> {
     let mut switches = vec![
         ("BAKEOFF_TEST_ELASTICSEARCH", "1"),
         ("BAKEOFF_TEST_POSTGRES", "1"),
@@ -368,17 +340,11 @@ fn tests(
                 .map(|(name, value)| (name.as_str(), value.as_str())),
         );
     }
-    match runner {
-        Runner::CargoTest => cargo_test(chores, &switches),
-        Runner::Nextest => {
-            let line = "cargo nextest run --workspace --locked --no-fail-fast";
-            chores.run_with("tests", line, &switches)?;
-            chores.run(
-                "examples of the documentation",
-                "cargo test --workspace --locked --doc",
-            )
-        }
-    }
+    // Many tests wait for what they started.
+    let threads = (thread::available_parallelism().map_or(1, usize::from) + 1).to_string();
+    switches.push(("RUST_TEST_THREADS", &threads));
+    let line = format!("timeout {TESTS_MAX} cargo test --workspace --locked --no-fail-fast");
+    chores.run_with("tests", &line, &switches)
 }
 
 /// The tests that need a cluster, in one that is started for them.

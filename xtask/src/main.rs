@@ -2,7 +2,6 @@
 //! package`.
 
 mod browser;
-mod cargo_test;
 mod chores;
 mod ci;
 mod needs;
@@ -34,9 +33,6 @@ enum Chore {
     Tidy,
     /// Install or start what the tests need, run all tests, then check the suites end to end.
     Test {
-        /// Run the tests by cargo-nextest, each in a separate process.
-        #[arg(long)]
-        nextest: bool,
         /// Verify all contenders of all suites, not only those that changed lately and a sample.
         #[arg(long)]
         all: bool,
@@ -80,16 +76,12 @@ fn chore() -> anyhow::Result<()> {
     let root = workspace::root();
     match Cli::parse().chore {
         Chore::Tidy => tidy::tidy(&root),
-        Chore::Test { nextest, all } => {
-            let runner = match nextest {
-                true => ci::Runner::Nextest,
-                false => ci::Runner::CargoTest,
-            };
+        Chore::Test { all } => {
             let contenders = match all {
                 true => ci::Contenders::All,
                 false => ci::Contenders::Sampled,
             };
-            ci::test(&root, runner, contenders, &Needs::read()?)
+            ci::test(&root, contenders, &Needs::read()?)
         }
         Chore::Verify { suite, contenders } => {
             ci::verify(&root, suite.as_deref(), &contenders, &Needs::read()?)
