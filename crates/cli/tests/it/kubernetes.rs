@@ -9,13 +9,16 @@ use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use bakeoff_places::kubernetes::PodImage;
+use bakeoff_places::kubernetes::{
+    Cluster, ClusterRequest, KubernetesRuntime, NodeImage, Nodes, PodImage,
+};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::contract::{Contract, contender};
 use crate::flame;
 use crate::world::{Ran, World};
 
@@ -271,6 +274,7 @@ fn sessions_in_a_cluster() {
         }
         return;
     }
+    pods_keep_the_contract();
     two_load_generators_send_what_the_service_counts();
     a_lost_load_generator_is_named_and_the_next_run_has_another();
     a_contender_that_is_deleted_fails_its_run_alone();
@@ -286,6 +290,32 @@ fn sessions_in_a_cluster() {
     a_drained_node_is_a_sentence();
     a_postgresql_in_a_pod_has_a_database_of_each_contender();
     a_dependency_in_a_pod_is_filled_through_the_api_server();
+    assert_eq!(namespaces(), Vec::<String>::new());
+}
+
+fn pods_keep_the_contract() {
+    let folder = TempDir::new().unwrap();
+    let image = NodeImage::loaded(image(&contender(), None, folder.path()));
+    let executor = tokio::runtime::Runtime::new().unwrap();
+    executor.block_on(async {
+        let cluster = Cluster::find(None).await.unwrap();
+        let nodes = Nodes::spread(&cluster.nodes().await.unwrap()).unwrap();
+        let runtime = KubernetesRuntime::begin(ClusterRequest {
+            cluster,
+            namespace: None,
+            nodes,
+            load_pods: 1,
+            image: NodeImage::loaded(bakeoff_image().to_owned()),
+        });
+        let contract = Contract {
+            runtime: Arc::new(runtime.await.unwrap()),
+            image: Some(image.in_spec()),
+            program: None,
+            port: 8080,
+            folder,
+        };
+        contract.holds().await;
+    });
     assert_eq!(namespaces(), Vec::<String>::new());
 }
 

@@ -16,7 +16,7 @@ use bakeoff_model::suite::conditions::{Enforcement, TrafficPath};
 use bakeoff_places::docker::{DockerRuntime, Engine, ImageError, ImageSpec, java_in_image};
 use bakeoff_places::{ContainerOptions, Instance, ReadyError, Runtime, StartError, StartSpec};
 
-use crate::support::{LIMIT, check_quota, contender, free_port};
+use crate::support::{LIMIT, contender, free_port};
 
 /// Switches these tests on.
 const SWITCH: &str = "BAKEOFF_TEST_DOCKER";
@@ -139,33 +139,16 @@ fn image_spec(base: &str) -> ImageSpec {
 }
 
 #[tokio::test]
-async fn a_good_contender_is_timed_sampled_and_stopped() {
+async fn a_container_is_sampled_with_its_network_and_image() {
     let Some(bench) = Bench::new().await else {
         return;
     };
     assert_eq!(bench.runtime.enforcement(), Enforcement::Docker);
     assert_eq!(bench.runtime.traffic_path(), TrafficPath::ContainerAddress);
     let mut instance = bench.start(&bench.spec(&SERVE)).await;
-    let startup = instance.await_ready(LIMIT).await.unwrap();
-    let moments = [
-        startup.created_ns,
-        startup.executed_ns,
-        startup.listened_ns,
-        startup.answered_ns,
-    ];
-    assert!(moments[0] > 0 && moments.is_sorted(), "{startup:?}");
-    assert_eq!(
-        startup.startup_ns,
-        startup.answered_ns - startup.executed_ns
-    );
-    announce_figure(&format!("a native start-up in a container: {startup:?}"));
+    instance.await_ready(LIMIT).await.unwrap();
     let sample = instance.sample().await.resources;
-    assert!(
-        sample
-            .memory
-            .is_some_and(|memory| memory.peak_bytes >= memory.now_bytes)
-    );
-    assert!(sample.cpu.is_some() && sample.context_switches.is_some());
+    assert!(sample.context_switches.is_some());
     assert!(
         sample
             .network
@@ -176,13 +159,7 @@ async fn a_good_contender_is_timed_sampled_and_stopped() {
         Some(1)
     );
     assert!(instance.image_bytes().is_some_and(|bytes| bytes > 100_000));
-    assert_eq!(instance.exited().await, None);
-    log_with(instance.as_ref(), "listening on 0.0.0.0:8080").await;
-    let report = instance.stop(LIMIT).await;
-    assert!(report.graceful && !report.killed, "{report:?}");
-    assert_eq!(report.exit.code, Some(0));
-    let again = instance.stop(LIMIT).await;
-    assert_eq!((again.graceful, again.exit), (false, report.exit));
+    instance.stop(LIMIT).await;
 }
 
 /// The output, once a text has come: the engine hands it on when it likes.
@@ -195,12 +172,6 @@ async fn log_with(instance: &dyn Instance, text: &str) -> String {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     panic!("no {text:?} in {:?}", instance.logs());
-}
-
-/// A number for manual review: no assertion on it would hold on a busy machine.
-#[expect(clippy::print_stderr, reason = "shown with --nocapture")]
-fn announce_figure(text: &str) {
-    eprintln!("{text}");
 }
 
 #[tokio::test]
@@ -269,37 +240,6 @@ async fn a_contender_gets_its_environment_only() {
     let engines = ["HOME", "HOSTNAME", "MARK", "PATH", "container", "TERM"];
     assert!(names.iter().all(|name| engines.contains(name)), "{names:?}");
     instance.stop(LIMIT).await;
-}
-
-#[tokio::test]
-async fn the_cpu_quota_holds() {
-    let Some(bench) = Bench::new().await else {
-        return;
-    };
-    let mut spec = bench.spec(&["/app/contender", "burn", "0.0.0.0", "8080", "2"]);
-    spec.limits.cpus = Some(0.5);
-    let mut instance = bench.start(&spec).await;
-    instance.await_ready(LIMIT).await.unwrap();
-    check_quota(instance.as_ref(), 0.5).await;
-    instance.stop(LIMIT).await;
-}
-
-#[tokio::test]
-async fn too_much_memory_is_named() {
-    let Some(bench) = Bench::new().await else {
-        return;
-    };
-    let mut spec = bench.spec(&["/app/contender", "eat", "256"]);
-    spec.limits.memory_bytes = Some(64 << 20);
-    let mut instance = bench.start(&spec).await;
-    let error = instance.await_ready(LIMIT).await.unwrap_err();
-    assert!(error.to_string().contains("out of memory"), "{error}");
-    assert_eq!(
-        Problem::from(error).hints(),
-        ["it needs more memory than its limit allows"]
-    );
-    let report = instance.stop(LIMIT).await;
-    assert!(report.exit.oom_killed && !report.graceful, "{report:?}");
 }
 
 #[tokio::test]
@@ -444,11 +384,7 @@ async fn a_jvm_shows_its_counters() {
         memory_bytes: Some(256 << 20),
     };
     let mut instance = bench.start(&spec).await;
-    let startup = instance.await_ready(LIMIT).await.unwrap();
-    announce_figure(&format!(
-        "a JVM's start-up in a container: {} ns",
-        startup.startup_ns
-    ));
+    instance.await_ready(LIMIT).await.unwrap();
     let sample = instance.sample().await.resources;
     let jvm = sample.jvm.unwrap();
     assert!(

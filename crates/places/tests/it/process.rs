@@ -7,32 +7,20 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use bakeoff_base::problem::Problem;
-use bakeoff_model::suite::Limits;
 use bakeoff_places::http::{AskError, ask};
 use bakeoff_places::meter::Meter;
 use bakeoff_places::{ReadyError, Runtime, StartError};
 
-use crate::support::{Bench, LIMIT, announce, check_quota, contender, free_port};
+use crate::support::{Bench, LIMIT, announce, contender, free_port};
 
 const SERVE: [&str; 3] = ["CONTENDER", "serve", "0.0.0.0:PORT"];
 
 #[tokio::test]
-async fn a_good_contender_is_timed_sampled_and_stopped() {
+async fn a_process_responds_and_is_ended_by_a_signal() {
     let bench = Bench::new();
-    let spec = bench.spec(free_port(), &SERVE);
+    let spec = bench.spec(free_port(), &["CONTENDER", "burn", "0.0.0.0:PORT", "2"]);
     let mut instance = bench.start(&spec).await;
-    let startup = instance.await_ready(LIMIT).await.unwrap();
-    let moments = [
-        startup.created_ns,
-        startup.executed_ns,
-        startup.listened_ns,
-        startup.answered_ns,
-    ];
-    assert!(moments[0] > 0 && moments.is_sorted(), "{startup:?}");
-    assert_eq!(
-        startup.startup_ns,
-        startup.answered_ns - startup.executed_ns
-    );
+    instance.await_ready(LIMIT).await.unwrap();
     let answer = ask(
         instance.address(),
         "GET",
@@ -45,29 +33,19 @@ async fn a_good_contender_is_timed_sampled_and_stopped() {
     .unwrap();
     assert_eq!(
         (answer.status, answer.body.as_slice()),
-        (200, b"ok".as_slice())
+        (404, b"".as_slice())
     );
     assert_eq!(
         answer.headers,
-        [("content-length".to_owned(), "2".to_owned())]
+        [("content-length".to_owned(), "0".to_owned())]
     );
     let sample = instance.sample().await.resources;
-    assert!(
-        sample
-            .memory
-            .is_some_and(|memory| memory.peak_bytes >= memory.now_bytes)
-    );
-    assert!(sample.cpu.is_some() && sample.context_switches.is_some());
-    let threads = sample.threads.get("contender").map(|group| group.count);
-    assert!(threads >= Some(1), "{:?}", sample.threads);
+    assert!(sample.context_switches.is_some());
+    assert_eq!(sample.threads["burner"].count, 2, "{:?}", sample.threads);
     assert_eq!(sample.network, None, "it has no separate network");
-    assert_eq!(instance.exited().await, None);
-    assert!(instance.logs().contains("listening on"));
     let report = instance.stop(LIMIT).await;
-    assert!(report.graceful && !report.killed, "{report:?}");
+    assert!(report.graceful, "{report:?}");
     assert_eq!(report.exit.signal, Some(15));
-    let again = instance.stop(LIMIT).await;
-    assert_eq!((again.graceful, again.exit), (false, report.exit));
 }
 
 #[tokio::test]
@@ -118,58 +96,6 @@ async fn an_answer_of_another_process_is_not_the_contenders() {
     let expect = format!("(process {})", std::process::id());
     assert!(error.contains(&expect), "{error}");
     instance.stop(LIMIT).await;
-}
-
-#[tokio::test]
-async fn the_cpu_quota_holds() {
-    let bench = Bench::new();
-    if !bench.limits_hold() {
-        return;
-    }
-    let mut spec = bench.spec(free_port(), &["CONTENDER", "burn", "127.0.0.1:PORT", "2"]);
-    spec.limits = Limits {
-        cpus: Some(0.5),
-        memory_bytes: Some(64 << 20),
-    };
-    let mut instance = bench.start(&spec).await;
-    instance.await_ready(LIMIT).await.unwrap();
-    let [before, after] = check_quota(instance.as_ref(), 0.5).await;
-    assert!(after.throttling.unwrap().throttled_ns > 0, "{after:?}");
-    let burners = after.threads.get("burner").copied().unwrap_or_default();
-    assert_eq!(burners.count, 2, "{:?}", after.threads);
-    assert!(burners.cpu_ns > before.threads["burner"].cpu_ns);
-    instance.stop(LIMIT).await;
-}
-
-#[tokio::test]
-async fn too_much_memory_is_named() {
-    let bench = Bench::new();
-    if !bench.limits_hold() {
-        return;
-    }
-    let mut spec = bench.spec(free_port(), &["CONTENDER", "eat", "200"]);
-    spec.limits = Limits {
-        cpus: None,
-        memory_bytes: Some(48 << 20),
-    };
-    let mut instance = bench.start(&spec).await;
-    let error = instance.await_ready(LIMIT).await.unwrap_err();
-    let ReadyError::Exited { exit, .. } = &error else {
-        panic!("{error}")
-    };
-    assert!(exit.oom_killed && exit.signal == Some(9), "{error}");
-    let text = "test/one: was ended by signal 9, out of memory";
-    assert!(error.to_string().starts_with(text), "{error}");
-    assert_eq!(
-        Problem::from(error).hints(),
-        ["it needs more memory than its limit allows"]
-    );
-    let memory = instance.sample().await.resources.memory.unwrap();
-    assert!(
-        memory.peak_bytes <= 48 << 20 && memory.peak_bytes > 40 << 20,
-        "{memory:?}"
-    );
-    assert!(memory.oom_kills > Some(0));
 }
 
 /// Starts a command, waits for it in vain and gives the error.

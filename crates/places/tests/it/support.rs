@@ -4,9 +4,8 @@ use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use bakeoff_model::measure::resource::ResourceSample;
 use bakeoff_model::suite::Limits;
 use bakeoff_places::local::{ProcessOptions, ProcessRuntime};
 use bakeoff_places::{ContainerOptions, Instance, Runtime, StartSpec};
@@ -104,34 +103,6 @@ impl Bench {
     pub(crate) async fn start(&self, spec: &StartSpec) -> Box<dyn Instance> {
         self.runtime.start(spec).await.unwrap()
     }
-}
-
-/// The length of a period of a CPU quota.
-const PERIOD: Duration = Duration::from_millis(100);
-
-/// Waits until a contender under a quota of CPU cores was throttled in some periods, and asserts
-/// that it got no more than the quota meanwhile. Returns the readings before and after.
-pub(crate) async fn check_quota(instance: &dyn Instance, quota: f64) -> [ResourceSample; 2] {
-    const PERIODS: u64 = 5;
-    let throttled = |sample: &ResourceSample| sample.throttling.unwrap().throttled_periods;
-    let before = instance.sample().await.resources;
-    let started = Instant::now();
-    let after = loop {
-        tokio::time::sleep(PERIOD).await;
-        let now = instance.sample().await.resources;
-        if throttled(&now) >= throttled(&before) + PERIODS {
-            break now;
-        }
-        assert!(started.elapsed() < LIMIT, "not throttled: {now:?}");
-    };
-    let cpu_ns = |sample: &ResourceSample| sample.cpu.unwrap().total_ns();
-    let used = Duration::from_nanos(cpu_ns(&after) - cpu_ns(&before));
-    let passed = Duration::from_nanos(after.at_ns - before.at_ns);
-    // The first and the last period are whole ones, also if the readings are inside of them. A
-    // lower bound would be a statement about a busy machine.
-    let most = (passed + 2 * PERIOD).mul_f64(quota);
-    assert!(used <= most, "{used:?} in {passed:?}");
-    [before, after]
 }
 
 /// Says loudly what is not tested here.

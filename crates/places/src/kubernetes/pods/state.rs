@@ -17,7 +17,7 @@ const HOPELESS: [&str; 7] = [
 
 /// The state of a Pod.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum PodState {
+pub(crate) enum PodState {
     /// The Pod is being scheduled or made; with the reason for a delay, where the cluster gives
     /// one.
     Pending(Option<String>),
@@ -33,25 +33,25 @@ pub(super) enum PodState {
 
 /// A container that runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Running {
+pub(crate) struct Running {
     /// The address of the Pod.
-    pub(super) address: String,
+    pub(crate) address: String,
     /// The container's identity on its node.
-    pub(super) container: String,
+    pub(crate) container: String,
     /// Digest of its image, where the node knows one.
-    pub(super) image: String,
+    pub(crate) image: String,
 }
 
 /// A container that has ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct ContainerExit {
-    pub(super) exit: ExitInfo,
+pub(crate) struct ContainerExit {
+    pub(crate) exit: ExitInfo,
     /// Why the cluster ended it, where it did.
-    pub(super) why: Option<String>,
+    pub(crate) why: Option<String>,
 }
 
 /// Returns the state of a Pod of one container, by the API.
-pub(super) fn state(pod: &Pod) -> PodState {
+pub(crate) fn state(pod: &Pod) -> PodState {
     let status = pod.status.clone().unwrap_or_default();
     let name = pod.metadata.name.clone().unwrap_or_default();
     let container = status.container_statuses.unwrap_or_default().pop();
@@ -92,7 +92,7 @@ pub(super) fn state(pod: &Pod) -> PodState {
 }
 
 /// Whether the sidecar that meters a Pod runs.
-pub(super) fn has_meter(pod: &Pod) -> bool {
+pub(crate) fn has_meter(pod: &Pod) -> bool {
     let status = pod.status.as_ref();
     let sidecars = status.and_then(|status| status.init_container_statuses.as_ref());
     sidecars.is_some_and(|all| all.iter().any(is_running))
@@ -104,7 +104,7 @@ fn node_of(pod: &Pod) -> String {
 }
 
 /// Why the cluster takes a Pod away, where it does: an eviction, a lost node, a drain.
-pub(super) fn disrupted(pod: &Pod) -> Option<String> {
+pub(crate) fn disrupted(pod: &Pod) -> Option<String> {
     let conditions = pod.status.as_ref()?.conditions.as_ref()?;
     let told = conditions
         .iter()

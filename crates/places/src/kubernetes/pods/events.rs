@@ -8,7 +8,7 @@ use kube::api::ListParams;
 
 /// How long a node pulled the image of a Pod, 0 where it had it; `None` where it is not said, or
 /// may be asked.
-pub(super) async fn pull_ns(events: &Api<Event>, pod: &str) -> Option<u64> {
+pub(crate) async fn pull_ns(events: &Api<Event>, pod: &str) -> Option<u64> {
     let about = ListParams::default().fields(&format!("involvedObject.name={pod},reason=Pulled"));
     let found = events.list(&about).await.ok()?;
     found

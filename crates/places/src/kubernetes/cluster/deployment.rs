@@ -11,9 +11,9 @@ use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{ConfigMap, Container, EnvVar, PodSpec};
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 
-use crate::kubernetes::cluster::Cluster;
-use crate::kubernetes::error::ClusterError;
-use crate::kubernetes::quantity::{bytes, cores};
+use crate::kubernetes::cluster::connection::Cluster;
+use crate::kubernetes::cluster::error::ClusterError;
+use crate::kubernetes::cluster::quantity::{bytes, cores};
 
 /// The name of a Deployment, and of one of its containers: `NAMESPACE/NAME[/CONTAINER]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -341,7 +341,7 @@ mod tests {
     use k8s_openapi::api::apps::v1::Deployment;
     use serde_json::json;
 
-    use crate::kubernetes::mocked::{cluster, status};
+    use crate::kubernetes::cluster::mocked::{cluster, status};
 
     use super::{Deployed, DeploymentName, config_maps, container, expanded, pod, read};
 

@@ -10,7 +10,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
 /// An address of this host's loopback that leads to a port of a Pod, until it is dropped.
-pub(super) struct Forward {
+pub(crate) struct Forward {
     address: SocketAddr,
     accepting: JoinHandle<()>,
 }
@@ -20,7 +20,7 @@ impl Forward {
     ///
     /// # Errors
     /// This host has no free port.
-    pub(super) async fn to(pods: &Api<Pod>, name: &str, port: u16) -> std::io::Result<Self> {
+    pub(crate) async fn to(pods: &Api<Pod>, name: &str, port: u16) -> std::io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let address = listener.local_addr()?;
         let (pods, name) = (pods.clone(), name.to_owned());
@@ -33,7 +33,7 @@ impl Forward {
     }
 
     /// Returns its end on this host.
-    pub(super) fn address(&self) -> SocketAddr {
+    pub(crate) fn address(&self) -> SocketAddr {
         self.address
     }
 }

@@ -7,7 +7,7 @@ use bakeoff_model::record::nodes::Nodes as Placed;
 use k8s_openapi::api::core::v1::Node as ApiNode;
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 
-use crate::kubernetes::quantity::{bytes, cores};
+use crate::kubernetes::cluster::quantity::{bytes, cores};
 
 /// A node that takes Pods.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -88,7 +88,7 @@ impl Nodes {
     }
 
     /// The map of load generators that run on these nodes.
-    pub(super) fn with_names(&self, generators: Vec<String>, has_backend: bool) -> Placed {
+    pub(crate) fn with_names(&self, generators: Vec<String>, has_backend: bool) -> Placed {
         let all = [&self.contender, &self.backend];
         let all = all.into_iter().chain(&self.generators);
         let backend = has_backend.then(|| self.backend.name.clone());
@@ -114,7 +114,7 @@ impl Nodes {
 
 /// A node as the API describes it; `None` when it takes no Pods without being asked to tolerate
 /// something.
-pub(super) fn node(found: &ApiNode) -> Option<Node> {
+pub(crate) fn node(found: &ApiNode) -> Option<Node> {
     let spec = found.spec.clone().unwrap_or_default();
     let repels = |effect: &str| effect != "PreferNoSchedule";
     let is_tainted = spec.taints.unwrap_or_default();

@@ -23,7 +23,7 @@ pub enum Pull {
 }
 
 impl Pull {
-    pub(super) fn policy(self) -> &'static str {
+    pub(crate) fn policy(self) -> &'static str {
         match self {
             Self::Loaded => "Never",
             Self::Registry => "IfNotPresent",
@@ -47,7 +47,7 @@ impl NodeImage {
     }
 
     /// The one that a start spec names; loaded ones have a prefix there.
-    pub(super) fn of_spec(text: &str) -> Self {
+    pub(crate) fn of_spec(text: &str) -> Self {
         match text.strip_prefix(LOADED) {
             Some(reference) => Self::loaded(reference.to_owned()),
             None => Self::of_registry(text.to_owned()),

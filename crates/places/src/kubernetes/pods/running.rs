@@ -8,18 +8,18 @@ use kube::Api;
 use kube::api::{DeleteParams, PostParams};
 use tokio::time::Instant;
 
-use crate::kubernetes::error::{AWAY_MAX, AWAY_PAUSE, ClusterError, is_away, is_there};
-use crate::kubernetes::state::{PodState, Running, has_meter, state};
+use crate::kubernetes::cluster::error::{AWAY_MAX, AWAY_PAUSE, ClusterError, is_away, is_there};
+use crate::kubernetes::pods::state::{PodState, Running, has_meter, state};
 
 /// How long a Pod may take until it runs: its image may have to be pulled.
-pub(super) const RUNNING: Duration = Duration::from_secs(120);
+pub(crate) const RUNNING: Duration = Duration::from_secs(120);
 /// How long a Pod that no node takes is waited for: others may be on their way out.
 const UNSCHEDULABLE: Duration = Duration::from_secs(20);
 /// Pause between two looks at a Pod that starts.
-pub(super) const POLL: Duration = Duration::from_millis(50);
+pub(crate) const POLL: Duration = Duration::from_millis(50);
 
 /// Creates a Pod; its UID.
-pub(super) async fn create(pods: &Api<Pod>, pod: &Pod) -> Result<String, ClusterError> {
+pub(crate) async fn create(pods: &Api<Pod>, pod: &Pod) -> Result<String, ClusterError> {
     let name = pod.metadata.name.clone().unwrap_or_default();
     let began = Instant::now();
     let made = loop {
@@ -45,17 +45,17 @@ pub(super) async fn create(pods: &Api<Pod>, pod: &Pod) -> Result<String, Cluster
 }
 
 /// Whether a Pod has ended or is about to.
-pub(super) fn is_over(pod: &Pod) -> bool {
+pub(crate) fn is_over(pod: &Pod) -> bool {
     pod.metadata.deletion_timestamp.is_some() || matches!(state(pod), PodState::Ended(_))
 }
 
 /// Waits until a Pod runs; `None` when it has ended by then.
-pub(super) async fn begun(pods: &Api<Pod>, name: &str) -> Result<Option<Running>, ClusterError> {
+pub(crate) async fn begun(pods: &Api<Pod>, name: &str) -> Result<Option<Running>, ClusterError> {
     begun_telling(pods, name, &mut || {}).await
 }
 
 /// Waits until a Pod runs, and reports when it has a node.
-pub(super) async fn begun_telling(
+pub(crate) async fn begun_telling(
     pods: &Api<Pod>,
     name: &str,
     scheduled: &mut (dyn FnMut() + Send),
@@ -90,7 +90,7 @@ pub(super) async fn begun_telling(
 }
 
 /// Waits until the sidecar that meters a Pod runs.
-pub(super) async fn metered(pods: &Api<Pod>, name: &str) -> Result<(), ClusterError> {
+pub(crate) async fn metered(pods: &Api<Pod>, name: &str) -> Result<(), ClusterError> {
     let began = Instant::now();
     while began.elapsed() < RUNNING {
         let pod = pods.get_opt(name).await;
@@ -116,7 +116,7 @@ fn seen(pod: &Pod, has_node: &mut bool, scheduled: &mut (dyn FnMut() + Send)) ->
 }
 
 /// Waits until a Pod of this program runs.
-pub(super) async fn running(pods: &Api<Pod>, name: &str) -> Result<Running, ClusterError> {
+pub(crate) async fn running(pods: &Api<Pod>, name: &str) -> Result<Running, ClusterError> {
     begun(pods, name).await?.ok_or_else(|| {
         ClusterError::new(format!("the Pod {name} ended at once")).with_hint(format!(
             "`kubectl describe pod {name}` says more while it is there"
@@ -125,7 +125,7 @@ pub(super) async fn running(pods: &Api<Pod>, name: &str) -> Result<Running, Clus
 }
 
 /// Where a Pod is reached.
-pub(super) fn address(running: &Running, port: u16) -> Result<SocketAddr, ClusterError> {
+pub(crate) fn address(running: &Running, port: u16) -> Result<SocketAddr, ClusterError> {
     let ip = running.address.parse().map_err(|_| {
         ClusterError::new(format!("{} is not an address of a Pod", running.address))
     })?;

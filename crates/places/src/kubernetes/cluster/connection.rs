@@ -7,8 +7,8 @@ use kube::api::ListParams;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Api, Client, Config};
 
-use crate::kubernetes::error::ClusterError;
-use crate::kubernetes::nodes::{Node, node};
+use crate::kubernetes::cluster::error::ClusterError;
+use crate::kubernetes::cluster::nodes::{Node, node};
 
 /// A connection to the API server. Cheap to clone.
 #[derive(Clone)]
@@ -61,7 +61,7 @@ impl Cluster {
     }
 
     #[cfg(test)]
-    pub(super) fn mocked(client: Client, config: Config) -> Self {
+    pub(crate) fn mocked(client: Client, config: Config) -> Self {
         Self {
             client,
             config,
@@ -96,7 +96,7 @@ impl Cluster {
     }
 
     /// Which policy a node's kubelet has for CPUs, as it says itself where one may ask.
-    pub(super) async fn cpu_manager(&self, node: &str) -> String {
+    pub(crate) async fn cpu_manager(&self, node: &str) -> String {
         let path = format!("/api/v1/nodes/{node}/proxy/configz");
         let request = hyper::Request::get(path).body(Vec::new());
         let unknown = || "not known".to_owned();
@@ -112,7 +112,7 @@ impl Cluster {
     }
 
     /// Returns the cluster over separate connections.
-    pub(super) fn afresh(&self) -> Option<Self> {
+    pub(crate) fn afresh(&self) -> Option<Self> {
         Some(Self {
             client: client(&self.config).ok()?,
             ..self.clone()
@@ -120,38 +120,38 @@ impl Cluster {
     }
 
     /// Things of the cluster itself.
-    pub(super) fn all<K>(&self) -> Api<K>
+    pub(crate) fn all<K>(&self) -> Api<K>
     where
         K: kube::Resource<Scope = k8s_openapi::ClusterResourceScope, DynamicType = ()>,
     {
         Api::all(self.client.clone())
     }
 
-    pub(super) fn namespaces(&self) -> Api<Namespace> {
+    pub(crate) fn namespaces(&self) -> Api<Namespace> {
         Api::all(self.client.clone())
     }
 
-    pub(super) fn daemon_sets(&self) -> Api<DaemonSet> {
+    pub(crate) fn daemon_sets(&self) -> Api<DaemonSet> {
         Api::all(self.client.clone())
     }
 
-    pub(super) fn jobs(&self, namespace: &str) -> Api<Job> {
+    pub(crate) fn jobs(&self, namespace: &str) -> Api<Job> {
         Api::namespaced(self.client.clone(), namespace)
     }
 
-    pub(super) fn deployments(&self, namespace: &str) -> Api<Deployment> {
+    pub(crate) fn deployments(&self, namespace: &str) -> Api<Deployment> {
         Api::namespaced(self.client.clone(), namespace)
     }
 
-    pub(super) fn config_maps(&self, namespace: &str) -> Api<ConfigMap> {
+    pub(crate) fn config_maps(&self, namespace: &str) -> Api<ConfigMap> {
         Api::namespaced(self.client.clone(), namespace)
     }
 
-    pub(super) fn events(&self, namespace: &str) -> Api<Event> {
+    pub(crate) fn events(&self, namespace: &str) -> Api<Event> {
         Api::namespaced(self.client.clone(), namespace)
     }
 
-    pub(super) fn pods(&self, namespace: &str) -> Api<Pod> {
+    pub(crate) fn pods(&self, namespace: &str) -> Api<Pod> {
         Api::namespaced(self.client.clone(), namespace)
     }
 }
@@ -166,7 +166,7 @@ mod tests {
     use bakeoff_base::problem::Problem;
     use serde_json::json;
 
-    use crate::kubernetes::mocked::{cluster, status};
+    use crate::kubernetes::cluster::mocked::{cluster, status};
 
     #[tokio::test]
     async fn nodes_that_take_pods_are_sorted() {

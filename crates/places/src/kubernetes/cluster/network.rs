@@ -3,7 +3,7 @@
 use k8s_openapi::api::apps::v1::DaemonSet;
 use kube::api::ListParams;
 
-use crate::kubernetes::cluster::Cluster;
+use crate::kubernetes::cluster::connection::Cluster;
 
 /// Parts of the names of such DaemonSets.
 const PLUGINS: [&str; 10] = [
@@ -20,7 +20,7 @@ const PLUGINS: [&str; 10] = [
 ];
 
 /// The plug-in with its version, the tag of its image, where one may ask and it is a known one.
-pub(super) async fn plugin(cluster: &Cluster) -> String {
+pub(crate) async fn plugin(cluster: &Cluster) -> String {
     let sets = cluster.daemon_sets().list(&ListParams::default()).await;
     let sets = sets.map_or_else(|_| Vec::new(), |found| found.items);
     let found = sets.iter().find_map(named);

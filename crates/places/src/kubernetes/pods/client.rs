@@ -8,20 +8,20 @@ use kube::Api;
 use tokio::sync::Mutex;
 
 use crate::api::BoxFuture;
-use crate::kubernetes::error::{AWAY_MAX, AWAY_PAUSE, ClusterError};
-use crate::kubernetes::exec::Attached;
-use crate::kubernetes::pods::METER;
+use crate::kubernetes::cluster::error::{AWAY_MAX, AWAY_PAUSE, ClusterError};
+use crate::kubernetes::pods::exec::Attached;
+use crate::kubernetes::pods::specs::METER;
 use crate::remote::SERVE;
 use crate::remote::client::RemoteClient;
 use crate::remote::protocol::{RemoteReply, RemoteRequest};
 
 /// Finds the name of a Pod.
-pub(super) type Finder =
+pub(crate) type Finder =
     Box<dyn Fn() -> BoxFuture<'static, Result<String, ClusterError>> + Send + Sync>;
 
 /// The client of a Pod that runs this program. When the connection is cut, the Pod is sought again:
 /// an API server may be away for a while, and a load generator's Pod replaced.
-pub(super) struct PodClient {
+pub(crate) struct PodClient {
     pods: Api<Pod>,
     pod: Finder,
     /// Which of its containers is this program, where that is not its only one.
@@ -31,17 +31,17 @@ pub(super) struct PodClient {
 }
 
 impl PodClient {
-    pub(super) async fn start(pods: &Api<Pod>, pod: &str) -> Result<Arc<Self>, ClusterError> {
+    pub(crate) async fn start(pods: &Api<Pod>, pod: &str) -> Result<Arc<Self>, ClusterError> {
         Self::begin_in(pods, named(pod), None).await
     }
 
     /// The meter that is a sidecar of another program.
-    pub(super) async fn sidecar(pods: &Api<Pod>, pod: &str) -> Result<Arc<Self>, ClusterError> {
+    pub(crate) async fn sidecar(pods: &Api<Pod>, pod: &str) -> Result<Arc<Self>, ClusterError> {
         Self::begin_in(pods, named(pod), Some(METER)).await
     }
 
     /// In whichever Pod is found whenever there is a need.
-    pub(super) async fn begin(pods: &Api<Pod>, pod: Finder) -> Result<Arc<Self>, ClusterError> {
+    pub(crate) async fn begin(pods: &Api<Pod>, pod: Finder) -> Result<Arc<Self>, ClusterError> {
         Self::begin_in(pods, pod, None).await
     }
 
@@ -68,7 +68,7 @@ impl PodClient {
     }
 
     /// Asks once, or again where the way was cut; a request to a contender is sent at most once.
-    pub(super) async fn ask(&self, question: &RemoteRequest) -> Result<RemoteReply, ClusterError> {
+    pub(crate) async fn ask(&self, question: &RemoteRequest) -> Result<RemoteReply, ClusterError> {
         let mut kept = self.attached.lock().await;
         let deadline = Instant::now() + AWAY_MAX;
         loop {

@@ -5,8 +5,8 @@ use kube::Api;
 use kube::api::PostParams;
 use serde_json::{Value, json};
 
-use crate::kubernetes::cluster::Cluster;
-use crate::kubernetes::error::ClusterError;
+use crate::kubernetes::cluster::connection::Cluster;
+use crate::kubernetes::cluster::error::ClusterError;
 
 /// The permissions on one kind of thing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,24 +7,24 @@ use bakeoff_model::record::Host;
 use k8s_openapi::api::core::v1::Pod;
 use kube::Api;
 
-use crate::kubernetes::cluster::Cluster;
-use crate::kubernetes::error::ClusterError;
-use crate::kubernetes::network;
-use crate::kubernetes::node_image::NodeImage;
-use crate::kubernetes::nodes::Nodes;
-use crate::kubernetes::pod_client::PodClient;
-use crate::kubernetes::pods::{Common, METER, PodOrder};
-use crate::kubernetes::running::{create, running};
-use crate::kubernetes::session::Namespaces;
+use crate::kubernetes::cluster::connection::Cluster;
+use crate::kubernetes::cluster::error::ClusterError;
+use crate::kubernetes::cluster::network;
+use crate::kubernetes::cluster::nodes::Nodes;
+use crate::kubernetes::pods::client::PodClient;
+use crate::kubernetes::pods::node_image::NodeImage;
+use crate::kubernetes::pods::running::{create, running};
+use crate::kubernetes::pods::specs::{Common, METER, PodOrder};
+use crate::kubernetes::session::namespaces::Namespaces;
 use crate::remote::protocol::{RemoteReply, RemoteRequest};
 
 /// Node -> the name of its meter's Pod, and the meter.
-pub(super) type Meters = BTreeMap<String, (String, Arc<PodClient>)>;
+pub(crate) type Meters = BTreeMap<String, (String, Arc<PodClient>)>;
 
 /// Meters on the nodes of contenders and backend, which read the cgroup files of their node. Where
 /// the cluster refuses them, contenders and backend have a meter as a sidecar, and these only
 /// describe their nodes.
-pub(super) async fn start_meters(
+pub(crate) async fn start_meters(
     namespaces: &Namespaces,
     common: &Common,
     nodes: &Nodes,
@@ -45,7 +45,7 @@ pub(super) async fn start_meters(
     Ok(meters)
 }
 
-pub(super) async fn make_meter(
+pub(crate) async fn make_meter(
     pods: &Api<Pod>,
     common: &Common,
     image: &NodeImage,
@@ -68,7 +68,7 @@ pub(super) async fn make_meter(
 }
 
 /// The contenders' node as its meter sees it, and as the cluster knows it.
-pub(super) async fn describe(
+pub(crate) async fn describe(
     meters: &Meters,
     cluster: &Cluster,
     nodes: &Nodes,

@@ -9,11 +9,11 @@ use k8s_openapi::api::core::v1::Pod;
 use serde_json::{Value, json};
 
 use crate::api::StartSpec;
-use crate::kubernetes::node_image::NodeImage;
+use crate::kubernetes::pods::node_image::NodeImage;
 use crate::remote::{CGROUP_MOUNT, PROGRAM, SCRATCH};
 
 /// The container that meters the other one of its Pod.
-pub(super) const METER: &str = "meter";
+pub(crate) const METER: &str = "meter";
 /// The CPU that the meter and the node's own Pods request besides a contender, cores.
 const CPUS_OF_OTHERS: f64 = 0.2;
 /// Load generators that may be lost in a session before the cluster makes no others.
@@ -23,31 +23,31 @@ const USER: i64 = 65_534;
 
 /// The properties that all Pods of a session share.
 #[derive(Debug, Clone)]
-pub(super) struct Common {
+pub(crate) struct Common {
     /// Labels of everything that is made.
-    pub(super) labels: BTreeMap<String, String>,
+    pub(crate) labels: BTreeMap<String, String>,
     /// CPU time that Pods may ask for on the contenders' node, cores.
-    pub(super) allocatable_cpus: f64,
+    pub(crate) allocatable_cpus: f64,
 }
 
 /// One Pod.
 #[derive(Debug, Clone)]
-pub(super) struct PodOrder<'a> {
-    pub(super) name: &'a str,
+pub(crate) struct PodOrder<'a> {
+    pub(crate) name: &'a str,
     /// Its role in the session: `contender`, `backend`, `generator`, `meter`.
-    pub(super) part: &'static str,
-    pub(super) image: &'a NodeImage,
+    pub(crate) part: &'static str,
+    pub(crate) image: &'a NodeImage,
     /// Nodes on which it may run.
-    pub(super) nodes: &'a [&'a str],
+    pub(crate) nodes: &'a [&'a str],
     /// This program, where it is metered by a sidecar.
-    pub(super) meter: Option<&'a NodeImage>,
+    pub(crate) meter: Option<&'a NodeImage>,
 }
 
 impl Common {
     /// A contender: requests and limits are the profile's, so that it is Guaranteed where both are
     /// given. Where a node has less than the limit, or contenders take turns on it, which need its
     /// cores one after the other, it asks for less CPU time, so that all of them run at all.
-    pub(super) fn contender(&self, order: &PodOrder<'_>, spec: &StartSpec) -> Pod {
+    pub(crate) fn contender(&self, order: &PodOrder<'_>, spec: &StartSpec) -> Pod {
         let limits = limits(&spec.limits);
         let mut requests = limits.clone();
         let left = self.allocatable_cpus - CPUS_OF_OTHERS;
@@ -77,7 +77,7 @@ impl Common {
 
     /// A Pod without limits: neither load generator nor backend may limit a contender. What it
     /// writes is in a separate volume: images of this program have no folder for it.
-    pub(super) fn unlimited(&self, order: &PodOrder<'_>, command: &[String]) -> Pod {
+    pub(crate) fn unlimited(&self, order: &PodOrder<'_>, command: &[String]) -> Pod {
         let container = json!({
             "command": command,
             "resources": {"requests": {"cpu": "100m", "memory": "64Mi"}},
@@ -88,7 +88,7 @@ impl Common {
     }
 
     /// A Pod that reads the cgroup files of its node.
-    pub(super) fn meter(&self, order: &PodOrder<'_>) -> Pod {
+    pub(crate) fn meter(&self, order: &PodOrder<'_>) -> Pod {
         let container = json!({
             "command": [PROGRAM],
             "args": ["pause"],
@@ -111,7 +111,7 @@ impl Common {
     }
 
     /// A Pod that describes its node and the load of its cores.
-    pub(super) fn unprivileged_meter(&self, order: &PodOrder<'_>) -> Pod {
+    pub(crate) fn unprivileged_meter(&self, order: &PodOrder<'_>) -> Pod {
         let container = json!({
             "command": [PROGRAM],
             "args": ["pause"],
@@ -121,7 +121,7 @@ impl Common {
     }
 
     /// The Pods that send the load: one for each part, spread over the nodes.
-    pub(super) fn load_pods(&self, order: &PodOrder<'_>, count: u32) -> Job {
+    pub(crate) fn load_pods(&self, order: &PodOrder<'_>, count: u32) -> Job {
         let pod = self.unlimited(order, &[PROGRAM, "pause"].map(str::to_owned));
         let mut spec = serde_json::to_value(pod.spec).expect("a Pod is JSON");
         spec["topologySpreadConstraints"] = json!([{
@@ -224,7 +224,7 @@ fn limits(limits: &Limits) -> BTreeMap<&'static str, String> {
 }
 
 /// A name that Kubernetes takes: lower-case letters, digits and dashes, at most 40.
-pub(super) fn pod_name(prefix: &str, label: &str, number: u64) -> String {
+pub(crate) fn pod_name(prefix: &str, label: &str, number: u64) -> String {
     let plain: String = label
         .to_ascii_lowercase()
         .chars()
@@ -251,7 +251,7 @@ mod tests {
 
     use super::{Common, PodOrder, pod_name};
     use crate::api::{ContainerOptions, StartSpec};
-    use crate::kubernetes::node_image::NodeImage;
+    use crate::kubernetes::pods::node_image::NodeImage;
 
     #[test]
     fn a_contender_is_guaranteed_and_restricted() {

@@ -2,7 +2,7 @@
 
 /// Returns the processes of a container, by the numbers that they have here; none where it runs on
 /// another host. `identity` is as the API server says it, `containerd://0123...`.
-pub(super) fn processes(identity: &str) -> Vec<u32> {
+pub(crate) fn processes(identity: &str) -> Vec<u32> {
     let id = identity.rsplit('/').next().unwrap_or_default();
     let all = procfs::process::all_processes();
     let all = all.into_iter().flatten().flatten();

@@ -15,8 +15,8 @@ use kube::api::{DeleteParams, ListParams, PostParams};
 use serde_json::json;
 
 use crate::api::SweepError;
-use crate::kubernetes::cluster::Cluster;
-use crate::kubernetes::error::{ClusterError, is_missing};
+use crate::kubernetes::cluster::connection::Cluster;
+use crate::kubernetes::cluster::error::{ClusterError, is_missing};
 use crate::ownership::{SESSION, is_dead, labels};
 use crate::ready::wall_ns;
 use crate::sweep::unique_name;
@@ -27,22 +27,22 @@ const PAUSE: Duration = Duration::from_millis(250);
 
 /// The namespaces of a session; dropping them removes what is the session's.
 #[derive(Debug)]
-pub(super) struct Namespaces {
+pub(crate) struct Namespaces {
     cluster: Cluster,
     /// Contender, load generators, backend.
-    pub(super) restricted: String,
+    pub(crate) restricted: String,
     /// The meters; none where the cluster refuses them.
-    pub(super) metering: Option<String>,
+    pub(crate) metering: Option<String>,
     /// Whether the namespaces are the session's own.
     own: bool,
     /// The prefix of names of Pods, so that no two sessions have the same.
-    pub(super) prefix: String,
+    pub(crate) prefix: String,
     removed: AtomicBool,
 }
 
 impl Namespaces {
     /// Makes them, or takes those that the user named.
-    pub(super) async fn make(cluster: &Cluster, named: Option<&str>) -> Result<Self, ClusterError> {
+    pub(crate) async fn make(cluster: &Cluster, named: Option<&str>) -> Result<Self, ClusterError> {
         // Process numbers of several hosts may be the same.
         let moment = wall_ns() & 0xff_ffff;
         let unique = format!("{}-{moment:x}", unique_name("run").to_lowercase());
@@ -68,19 +68,19 @@ impl Namespaces {
         Ok(made)
     }
 
-    pub(super) fn pods(&self) -> Api<Pod> {
+    pub(crate) fn pods(&self) -> Api<Pod> {
         self.cluster.pods(&self.restricted)
     }
 
-    pub(super) fn jobs(&self) -> Api<Job> {
+    pub(crate) fn jobs(&self) -> Api<Job> {
         self.cluster.jobs(&self.restricted)
     }
 
-    pub(super) fn events(&self) -> Api<Event> {
+    pub(crate) fn events(&self) -> Api<Event> {
         self.cluster.events(&self.restricted)
     }
 
-    pub(super) fn meters(&self) -> Api<Pod> {
+    pub(crate) fn meters(&self) -> Api<Pod> {
         let namespace = self.metering.as_ref().unwrap_or(&self.restricted);
         self.cluster.pods(namespace)
     }
@@ -92,7 +92,7 @@ impl Namespaces {
     }
 
     /// Removes both, or what is ours in them, and waits until it is gone.
-    pub(super) async fn remove(&self) -> Result<(), ClusterError> {
+    pub(crate) async fn remove(&self) -> Result<(), ClusterError> {
         self.removed.store(true, Ordering::Relaxed);
         let removing = async |name: String| match self.own {
             true => remove(&self.cluster, &name).await,
@@ -154,7 +154,7 @@ async fn make(cluster: &Cluster, name: &str, security: &str) -> Result<(), Clust
 }
 
 /// The labels of everything that this process makes.
-pub(super) fn own_labels() -> BTreeMap<String, String> {
+pub(crate) fn own_labels() -> BTreeMap<String, String> {
     labels().into_iter().collect()
 }
 
@@ -243,7 +243,7 @@ fn still_there(what: &str) -> ClusterError {
 
 /// Removes what dead sessions left: their namespaces, or in a namespace that the user names what
 /// has their labels. One line a thing.
-pub(super) async fn sweep(
+pub(crate) async fn sweep(
     cluster: &Cluster,
     named: Option<&str>,
 ) -> Result<Vec<String>, SweepError> {

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use crate::dynamic_libraries::libraries;
-use crate::kubernetes::error::ClusterError;
-use crate::kubernetes::node_image::NodeImage;
+use crate::kubernetes::cluster::error::ClusterError;
+use crate::kubernetes::pods::node_image::NodeImage;
 use crate::remote::{PROGRAM, RECORDINGS};
 
 /// An image in a file.

@@ -12,7 +12,7 @@ use tokio::io::{
     Lines,
 };
 
-use crate::kubernetes::error::{AWAY_MAX, AWAY_PAUSE, ClusterError, is_away};
+use crate::kubernetes::cluster::error::{AWAY_MAX, AWAY_PAUSE, ClusterError, is_away};
 use crate::remote::PROGRAM;
 use crate::remote::client::Way;
 
@@ -35,7 +35,7 @@ impl std::fmt::Debug for Attached {
 
 impl Attached {
     /// Starts a subcommand in a Pod of this program.
-    pub(super) async fn start(
+    pub(crate) async fn start(
         pods: &Api<Pod>,
         pod: &str,
         arguments: &[&str],
@@ -44,7 +44,7 @@ impl Attached {
     }
 
     /// Starts a command in one of several containers of a Pod.
-    pub(super) async fn start_in(
+    pub(crate) async fn start_in(
         pods: &Api<Pod>,
         pod: &str,
         container: Option<&str>,
@@ -107,7 +107,7 @@ impl Way for Attached {
 }
 
 /// Runs a command in a Pod to its end; what it prints.
-pub(super) async fn output(
+pub(crate) async fn output(
     pods: &Api<Pod>,
     pod: &str,
     command: &[String],

@@ -19,11 +19,11 @@ use tokio::task::JoinHandle;
 
 use crate::Wire;
 use crate::api::{BoxFuture, ExitInfo, Instance, ReadyError, Sampled, StopReport};
-use crate::kubernetes::error::{ClusterError, is_missing};
-use crate::kubernetes::events::pull_ns;
-use crate::kubernetes::local_pods;
-use crate::kubernetes::pod_client::PodClient;
-use crate::kubernetes::state::{ContainerExit, PodState, disrupted, state};
+use crate::kubernetes::cluster::error::{ClusterError, is_missing};
+use crate::kubernetes::pods::client::PodClient;
+use crate::kubernetes::pods::events::pull_ns;
+use crate::kubernetes::pods::local_pods;
+use crate::kubernetes::pods::state::{ContainerExit, PodState, disrupted, state};
 use crate::ready::monotonic_ns;
 use crate::remote::protocol::{PodReply, PodRequest, RemoteReply, RemoteRequest};
 
@@ -35,50 +35,50 @@ const LOG_PATIENCE: Duration = Duration::from_secs(2);
 const KILL_PATIENCE: Duration = Duration::from_secs(30);
 
 /// A started Pod: its identity, address and meter.
-pub(super) struct StartedPod {
-    pub(super) pods: Api<Pod>,
-    pub(super) name: String,
-    pub(super) label: String,
-    pub(super) address: SocketAddr,
-    pub(super) wire: Wire,
+pub(crate) struct StartedPod {
+    pub(crate) pods: Api<Pod>,
+    pub(crate) name: String,
+    pub(crate) label: String,
+    pub(crate) address: SocketAddr,
+    pub(crate) wire: Wire,
     /// The identity of its container, empty when it ended before that was known.
-    pub(super) container: String,
+    pub(crate) container: String,
     /// Reads the cgroup files of its node.
-    pub(super) meter: Arc<PodClient>,
-    pub(super) asked_ns: u64,
-    pub(super) created_ns: u64,
+    pub(crate) meter: Arc<PodClient>,
+    pub(crate) asked_ns: u64,
+    pub(crate) created_ns: u64,
     /// When it was seen to have a node.
-    pub(super) scheduled_ns: u64,
-    pub(super) events: Api<Event>,
+    pub(crate) scheduled_ns: u64,
+    pub(crate) events: Api<Event>,
     /// The report of its node on its start.
-    pub(super) start: JoinHandle<Result<(PodReply, u64), ClusterError>>,
-    pub(super) log: Log,
-    pub(super) log_path: PathBuf,
-    pub(super) ended: watch::Receiver<Option<ContainerExit>>,
+    pub(crate) start: JoinHandle<Result<(PodReply, u64), ClusterError>>,
+    pub(crate) log: Log,
+    pub(crate) log_path: PathBuf,
+    pub(crate) ended: watch::Receiver<Option<ContainerExit>>,
     /// The session has asked for its end.
-    pub(super) leaving: Arc<AtomicBool>,
+    pub(crate) leaving: Arc<AtomicBool>,
     /// Follows its state and copies its output.
-    pub(super) followers: [JoinHandle<()>; 2],
+    pub(crate) followers: [JoinHandle<()>; 2],
 }
 
 /// A started Pod.
-pub(super) struct PodInstance {
+pub(crate) struct PodInstance {
     parts: StartedPod,
     removed: bool,
 }
 
 impl PodInstance {
     /// The Pods of its namespace.
-    pub(super) fn pods(&self) -> &Api<Pod> {
+    pub(crate) fn pods(&self) -> &Api<Pod> {
         &self.parts.pods
     }
 
     /// The name of its Pod.
-    pub(super) fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         &self.parts.name
     }
 
-    pub(super) fn new(parts: StartedPod) -> Self {
+    pub(crate) fn new(parts: StartedPod) -> Self {
         Self {
             parts,
             removed: false,
@@ -312,7 +312,7 @@ impl Drop for PodInstance {
 
 /// Asks for the end of a Pod without waiting. When a session ends, it is removed with everything
 /// that the session made.
-pub(super) fn delete_aside(pods: Api<Pod>, name: String) {
+pub(crate) fn delete_aside(pods: Api<Pod>, name: String) {
     if let Ok(runtime) = tokio::runtime::Handle::try_current() {
         runtime.spawn(async move {
             let parameters = DeleteParams::default().grace_period(1);
@@ -323,7 +323,7 @@ pub(super) fn delete_aside(pods: Api<Pod>, name: String) {
 
 /// Returns the cost of a container and the times of the cores of its node, by the meter there;
 /// nothing where that cannot be reached.
-pub(super) async fn sample(meter: &PodClient, container: &str) -> Sampled {
+pub(crate) async fn sample(meter: &PodClient, container: &str) -> Sampled {
     let container = container.to_owned();
     match meter
         .ask(&RemoteRequest::Pod(PodRequest::Sample { container }))
@@ -339,7 +339,7 @@ pub(super) async fn sample(meter: &PodClient, container: &str) -> Sampled {
 
 /// Looks at a Pod until it has ended, and notes in its log why the cluster ended it. An API server
 /// that is away for a while is asked again.
-pub(super) fn follow(
+pub(crate) fn follow(
     pods: Api<Pod>,
     name: String,
     log: Log,
@@ -382,7 +382,7 @@ pub(super) fn follow(
 }
 
 /// Copies the output of a container to its log, until it ends.
-pub(super) fn copy_output(pods: Api<Pod>, name: String, log: Log) -> JoinHandle<()> {
+pub(crate) fn copy_output(pods: Api<Pod>, name: String, log: Log) -> JoinHandle<()> {
     tokio::spawn(async move {
         let parameters = LogParams {
             follow: true,

@@ -1,7 +1,7 @@
 //! Quantities of resources, as the API writes them.
 
 /// Returns an amount of CPU, cores: `2` or `1930m`.
-pub(super) fn cores(text: &str) -> Option<f64> {
+pub(crate) fn cores(text: &str) -> Option<f64> {
     match text.strip_suffix('m') {
         Some(thousandths) => Some(thousandths.parse::<f64>().ok()? / 1e3),
         None => text.parse().ok(),
@@ -9,7 +9,7 @@ pub(super) fn cores(text: &str) -> Option<f64> {
 }
 
 /// Returns an amount of memory, bytes: `512Mi`, `1G`, `128974848`.
-pub(super) fn bytes(text: &str) -> Option<u64> {
+pub(crate) fn bytes(text: &str) -> Option<u64> {
     const UNITS: [(&str, u64); 8] = [
         ("Ki", 1 << 10),
         ("Mi", 1 << 20),

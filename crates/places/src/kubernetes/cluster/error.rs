@@ -7,9 +7,9 @@ use bakeoff_base::problem::Problem;
 use kube::client::UpgradeConnectionError;
 
 /// How long the API server may be away: it takes half a minute to come back.
-pub(super) const AWAY_MAX: Duration = Duration::from_secs(60);
+pub(crate) const AWAY_MAX: Duration = Duration::from_secs(60);
 /// Distance of two attempts to reach it.
-pub(super) const AWAY_PAUSE: Duration = Duration::from_millis(500);
+pub(crate) const AWAY_PAUSE: Duration = Duration::from_millis(500);
 
 /// Something that the cluster did not do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -21,20 +21,20 @@ pub struct ClusterError {
 }
 
 impl ClusterError {
-    pub(super) fn new(problem: impl Into<Problem>) -> Self {
+    pub(crate) fn new(problem: impl Into<Problem>) -> Self {
         Self {
             problem: problem.into(),
             is_refusal: false,
         }
     }
 
-    pub(super) fn with_hint(mut self, hint: impl fmt::Display) -> Self {
+    pub(crate) fn with_hint(mut self, hint: impl fmt::Display) -> Self {
         self.problem = self.problem.with_hint(hint);
         self
     }
 
     /// Returns the error of the API server in an attempt to do `what`.
-    pub(super) fn of(what: &str, error: &kube::Error) -> Self {
+    pub(crate) fn of(what: &str, error: &kube::Error) -> Self {
         let failed = Self::without_hint(what, error);
         match error {
             kube::Error::Api(status) if status.code == 403 => failed.with_hint(
@@ -49,7 +49,7 @@ impl ClusterError {
     }
 
     /// Returns the same without the usual hint, where there is a better one.
-    pub(super) fn without_hint(what: &str, error: &kube::Error) -> Self {
+    pub(crate) fn without_hint(what: &str, error: &kube::Error) -> Self {
         let refused =
             matches!(error, kube::Error::Api(status) if [403, 404].contains(&status.code));
         Self {
@@ -59,7 +59,7 @@ impl ClusterError {
     }
 
     /// Whether asking again would not help: one may not, or what it is in is not there.
-    pub(super) fn is_refusal(&self) -> bool {
+    pub(crate) fn is_refusal(&self) -> bool {
         self.is_refusal
     }
 }
@@ -71,17 +71,17 @@ impl From<ClusterError> for Problem {
 }
 
 /// Whether the API server says that something is not there.
-pub(super) fn is_missing(error: &kube::Error) -> bool {
+pub(crate) fn is_missing(error: &kube::Error) -> bool {
     matches!(error, kube::Error::Api(status) if status.code == 404)
 }
 
 /// Whether the API server says that something is there already.
-pub(super) fn is_there(error: &kube::Error) -> bool {
+pub(crate) fn is_there(error: &kube::Error) -> bool {
     matches!(error, kube::Error::Api(status) if status.code == 409)
 }
 
 /// Whether no request was refused: the API server is away, or has too much to do.
-pub(super) fn is_away(error: &kube::Error) -> bool {
+pub(crate) fn is_away(error: &kube::Error) -> bool {
     match error {
         kube::Error::Api(status) => status.code >= 500 || status.code == 429,
         kube::Error::UpgradeConnection(UpgradeConnectionError::ProtocolSwitch(status)) => {

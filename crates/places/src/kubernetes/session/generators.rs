@@ -12,11 +12,11 @@ use kube::api::{ListParams, PostParams};
 use tokio::time::Instant;
 
 use crate::clock_offset::clock_offset;
-use crate::kubernetes::error::{ClusterError, is_away};
-use crate::kubernetes::exec::Attached;
-use crate::kubernetes::pod_client::{Finder, PodClient};
-use crate::kubernetes::running::{POLL, RUNNING};
-use crate::kubernetes::state::{PodState, state};
+use crate::kubernetes::cluster::error::{ClusterError, is_away};
+use crate::kubernetes::pods::client::{Finder, PodClient};
+use crate::kubernetes::pods::exec::Attached;
+use crate::kubernetes::pods::running::{POLL, RUNNING};
+use crate::kubernetes::pods::state::{PodState, state};
 use crate::remote::client::Way as _;
 use crate::remote::protocol::{RemoteReply, RemoteRequest};
 
@@ -28,21 +28,21 @@ const JOB: &str = "batch.kubernetes.io/job-name";
 /// The Pods that send the load. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct LoadPods {
-    pub(super) pods: Api<Pod>,
+    pub(crate) pods: Api<Pod>,
     job: String,
     count: u32,
 }
 
 /// A Pod of them that runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct LoadPod {
-    pub(super) name: String,
-    pub(super) node: String,
+pub(crate) struct LoadPod {
+    pub(crate) name: String,
+    pub(crate) node: String,
 }
 
 impl LoadPods {
     /// Makes them; [`Self::all`] waits for them.
-    pub(super) async fn make(
+    pub(crate) async fn make(
         jobs: &Api<Job>,
         pods: Api<Pod>,
         job: &Job,
@@ -94,7 +94,7 @@ impl LoadPods {
     }
 
     /// Finds the Pod that makes a part.
-    pub(super) fn finder(&self, index: u32) -> Finder {
+    pub(crate) fn finder(&self, index: u32) -> Finder {
         let load = self.clone();
         Box::new(move || {
             let load = load.clone();
@@ -103,7 +103,7 @@ impl LoadPods {
     }
 
     /// The Pod that makes a part now.
-    pub(super) async fn name(&self, index: u32) -> Result<String, ClusterError> {
+    pub(crate) async fn name(&self, index: u32) -> Result<String, ClusterError> {
         let wanted = [index];
         let mut found = self.running(&wanted).await?;
         let found = found.remove(&index).expect("it was waited for");
@@ -111,7 +111,7 @@ impl LoadPods {
     }
 
     /// All of them, by their number, once they run.
-    pub(super) async fn all(&self) -> Result<BTreeMap<u32, LoadPod>, ClusterError> {
+    pub(crate) async fn all(&self) -> Result<BTreeMap<u32, LoadPod>, ClusterError> {
         let wanted: Vec<u32> = (0..self.count).collect();
         self.running(&wanted).await
     }

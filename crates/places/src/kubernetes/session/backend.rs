@@ -6,29 +6,29 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bakeoff_model::measure::resource::ResourceSample;
 use bakeoff_model::suite::ReplaySettings;
 
-use crate::kubernetes::instance::sample;
-use crate::kubernetes::pod_client::PodClient;
+use crate::kubernetes::pods::client::PodClient;
+use crate::kubernetes::session::instance::sample;
 use crate::remote::protocol::{PodReply, RemoteReply, RemoteRequest};
 use crate::remote::{PROGRAM, RECORDINGS, SCRATCH};
 use crate::services::{Databases, ReplayNotes, Service};
 use crate::{BoxFuture, StopReport};
 
 /// The port on which it listens.
-pub(super) const PORT: u16 = 9200;
+pub(crate) const PORT: u16 = 9200;
 
 /// A backend in a Pod. It goes with what the session made.
 #[derive(Debug)]
 pub struct BackendPod {
-    pub(super) address: SocketAddr,
-    pub(super) container: String,
-    pub(super) meter: Arc<PodClient>,
+    pub(crate) address: SocketAddr,
+    pub(crate) container: String,
+    pub(crate) meter: Arc<PodClient>,
     /// The source of its request count and of the requests that the replay had no response to; with
     /// the query.
-    pub(super) notes: Option<(Arc<PodClient>, RemoteRequest)>,
+    pub(crate) notes: Option<(Arc<PodClient>, RemoteRequest)>,
     /// The databases of a PostgreSQL.
-    pub(super) databases: Option<Databases>,
+    pub(crate) databases: Option<Databases>,
     /// Unknown requests that were reported with a sample.
-    pub(super) unknown: Mutex<Vec<String>>,
+    pub(crate) unknown: Mutex<Vec<String>>,
 }
 
 impl BackendPod {
@@ -78,7 +78,7 @@ impl Service for BackendPod {
 }
 
 /// How the replay is started in its Pod.
-pub(super) fn replay_command(settings: &ReplaySettings) -> Vec<String> {
+pub(crate) fn replay_command(settings: &ReplaySettings) -> Vec<String> {
     let [unknown, count] = ReplayNotes::FILES.map(|name| format!("{SCRATCH}/{name}"));
     let listen = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), PORT);
     let mut command = vec![PROGRAM.to_owned(), "replay".to_owned()];

@@ -9,15 +9,15 @@ use kube::Api;
 use kube::api::LogParams;
 
 use crate::api::BoxFuture;
-use crate::kubernetes::error::ClusterError;
-use crate::kubernetes::exec::output;
-use crate::kubernetes::running::is_over;
+use crate::kubernetes::cluster::error::ClusterError;
+use crate::kubernetes::pods::exec::output;
+use crate::kubernetes::pods::running::is_over;
 use crate::services::postgres::{READY, psql_in_image};
 use crate::services::psql::failed;
 use crate::services::{Administrator, Databases};
 
 /// The port on which it listens.
-pub(super) const PORT: u16 = 5432;
+pub(crate) const PORT: u16 = 5432;
 /// Pause between two checks whether it responds.
 const POLL: Duration = Duration::from_millis(250);
 /// Lines of its output that say why it ended.
@@ -49,7 +49,7 @@ impl Administrator for InPod {
 }
 
 /// Waits until the server in a Pod responds, and makes there what is copied for each contender.
-pub(super) async fn databases(
+pub(crate) async fn databases(
     pods: &Api<Pod>,
     name: &str,
     data: &Path,

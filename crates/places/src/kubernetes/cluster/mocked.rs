@@ -9,13 +9,13 @@ use kube::{Client, Config};
 use serde_json::{Value, json};
 use tower::service_fn;
 
-use crate::kubernetes::cluster::Cluster;
+use crate::kubernetes::cluster::connection::Cluster;
 
 /// The status and the body of the response to a path.
-pub(super) type Answers = &'static [(&'static str, u16, fn() -> Value)];
+pub(crate) type Answers = &'static [(&'static str, u16, fn() -> Value)];
 
 /// Returns the body of a refusal, as an API server writes it.
-pub(super) fn status(code: u16, message: &str) -> Value {
+pub(crate) fn status(code: u16, message: &str) -> Value {
     json!({
         "kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code,
         "message": message, "reason": "",
@@ -23,7 +23,7 @@ pub(super) fn status(code: u16, message: &str) -> Value {
 }
 
 /// Returns a cluster that responds to these paths, and with 404 to all others.
-pub(super) fn cluster(answers: Answers) -> Cluster {
+pub(crate) fn cluster(answers: Answers) -> Cluster {
     let service = service_fn(move |request: Request<Body>| async move {
         let path = request.uri().path();
         let found = answers.iter().find(|(known, _, _)| *known == path);

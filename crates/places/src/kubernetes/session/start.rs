@@ -7,16 +7,16 @@ use kube::Api;
 
 use crate::Spoken;
 use crate::api::StartSpec;
-use crate::kubernetes::error::ClusterError;
-use crate::kubernetes::instance::delete_aside;
-use crate::kubernetes::pod_client::PodClient;
-use crate::kubernetes::running::metered;
+use crate::kubernetes::cluster::error::ClusterError;
+use crate::kubernetes::pods::client::PodClient;
+use crate::kubernetes::pods::running::metered;
+use crate::kubernetes::session::instance::delete_aside;
 use crate::ready::monotonic_ns;
 use crate::remote::client::strange;
 use crate::remote::protocol::{PodReply, PodRequest, RemoteReply, RemoteRequest, Watched};
 
 /// Returns a meter's report on the start of a Pod, and when it arrived here.
-pub(super) async fn seen_to_start(
+pub(crate) async fn seen_to_start(
     watcher: Option<Arc<PodClient>>,
     pods: Api<Pod>,
     name: String,
@@ -36,7 +36,7 @@ pub(super) async fn seen_to_start(
 }
 
 /// Returns the order for which a meter watches.
-pub(super) fn watch_for(uid: String, spec: &StartSpec, spoken: Spoken) -> RemoteRequest {
+pub(crate) fn watch_for(uid: String, spec: &StartSpec, spoken: Spoken) -> RemoteRequest {
     RemoteRequest::Pod(PodRequest::Watch(Watched {
         pod: uid,
         program: spec.command.first().cloned().unwrap_or_default(),
@@ -49,14 +49,14 @@ pub(super) fn watch_for(uid: String, spec: &StartSpec, spoken: Spoken) -> Remote
 
 /// A Pod that goes again unless it is wanted: one that never ran must not take the room of the
 /// next.
-pub(super) struct Made {
+pub(crate) struct Made {
     pods: Api<Pod>,
     name: String,
-    pub(super) wanted: bool,
+    pub(crate) wanted: bool,
 }
 
 impl Made {
-    pub(super) fn new(pods: &Api<Pod>, name: &str) -> Self {
+    pub(crate) fn new(pods: &Api<Pod>, name: &str) -> Self {
         Self {
             pods: pods.clone(),
             name: name.to_owned(),
