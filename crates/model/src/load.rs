@@ -40,8 +40,8 @@ pub use turns::{CpuCounter, TurnCount, Turns};
 pub struct LoadSpec {
     /// Where to send the requests.
     pub target: Target,
-    /// Further targets, which get the same requests: all of them keep their connections open, and
-    /// each step loads one of them, or all of them in turns.
+    /// Further targets, which get the same requests. Their connections all stay open, and each step
+    /// loads one target, or all in turns.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub further_targets: Vec<Target>,
     /// The requests; each connection goes through them in turn, starting at its own offset.
@@ -129,11 +129,11 @@ impl LoadSpec {
 pub struct Target {
     /// Address to connect to, `host:port`, or `[v6]:port`.
     pub address: String,
-    /// The network device to which its connections are bound: what has another way is not sent. A
+    /// The network device to which connections are bound; nothing is sent by another route. A
     /// service that ends may leave its address to a route out of the host. Absent = not bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<String>,
-    /// Value of the `Host` header; the address when absent.
+    /// Value of the `Host` header [default: the address].
     #[serde(default)]
     pub host: Option<String>,
     /// Speak TLS.
@@ -350,9 +350,9 @@ pub struct LoadInterval {
     /// of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response_time: Option<Histogram>,
-    /// How late the load generator was with every request that was sent: real send minus intended
-    /// send, of open load minus the response that freed a connection for it, if that came later;
-    /// where there is a response time.
+    /// How late the load generator sent each request: real send minus intended send, or in open
+    /// load minus the response that freed a connection, if that came later. Present if
+    /// `response_time` is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub send_lag: Option<Histogram>,
     /// Requests that should have been sent by the schedule; open load only.
@@ -379,9 +379,10 @@ pub struct LoadInterval {
     pub connecting_ns: Option<u64>,
     /// The load generator's own CPU time in the slice.
     pub generator_cpu: CpuTime,
-    /// Its threads with connections: `generator_cpu` over wall time times this is its utilisation.
+    /// Load generator threads with connections. Their utilisation is `generator_cpu` over wall time
+    /// times this number.
     pub generator_threads: usize,
-    /// The same counts request by request, where the order has more than one.
+    /// Counts of each request, if the order has several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by_request: Vec<RequestInterval>,
     /// Requests that were sent and have no complete response, by name: failed without one in the
@@ -415,16 +416,16 @@ pub struct UserCount {
     pub gave_up: u64,
 }
 
-/// The counts of the load generator for one of several requests in one slice of a step.
+/// Counts of one request in a slice of a step, if the order has several requests.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RequestInterval {
-    /// Its name, [`RequestSpec::label`].
+    /// Name of the request, [`RequestSpec::label`].
     pub name: String,
-    /// How often it succeeded.
+    /// How often the request succeeded.
     pub requests: u64,
-    /// How often it failed.
+    /// How often the request failed.
     pub failures: u64,
-    /// Times of the successful ones: response times where there are any, else service times.
+    /// Times of the successful requests: response times if there are any, else service times.
     pub times: Histogram,
     /// The times of the failed ones, as in `times`; absent if none failed, and if they are
     /// not known.
@@ -450,7 +451,7 @@ pub enum LoadEvent {
     Ready {
         /// The step.
         step: usize,
-        /// Its connections; those of the first target where there are several.
+        /// Connections of the step; with several targets, those of the first.
         connections: Connections,
         /// The connections of the further targets.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -465,15 +466,15 @@ pub enum LoadEvent {
         #[serde(default, skip_serializing_if = "is_zero")]
         streams: u32,
     },
-    /// The window opened, where the caller gave an instant for it. It comes before the slices.
+    /// The window opened. Sent only if the caller gave an instant for it, before the slices.
     Began {
         /// The step.
         step: usize,
         /// When the last thread started, monotonic ns.
         at_ns: u64,
-        /// The same instant on the wall clock, ns since the Unix epoch.
+        /// `at_ns` on the wall clock, ns since the Unix epoch.
         unix_ns: u64,
-        /// How much later than the given instant that was, ns.
+        /// How much later than the caller's instant the last thread started, ns.
         late_ns: u64,
     },
     /// A slice ended.
@@ -482,7 +483,7 @@ pub enum LoadEvent {
     StepDone {
         /// The step.
         step: usize,
-        /// The receipt of each load generator, where there are several.
+        /// Receipt of each load generator, if there are several.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         fleet: Option<Box<FleetReceipt>>,
     },

@@ -55,12 +55,12 @@ pub struct SuiteSources {
     pub checks: Vec<SourceFile>,
     /// Each `contender.toml` with the name of its folder.
     pub contenders: Vec<(String, SourceFile)>,
-    /// `published.toml`, where there is one.
+    /// `published.toml`, if there is one.
     pub published: Option<SourceFile>,
 }
 
 impl SuiteSources {
-    /// All of them, the suite's own file first.
+    /// Returns all files, the suite's own first.
     #[must_use]
     pub fn files(&self) -> Vec<&SourceFile> {
         std::iter::once(&self.suite)

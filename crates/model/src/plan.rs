@@ -47,17 +47,17 @@ pub struct Plan {
     pub runtime: RuntimeKind,
     /// The backend.
     pub backend: BackendName,
-    /// How long the replay backend holds its responses back, where that is not the suite's choice.
+    /// How long the replay backend holds its responses back, if that is not the suite's choice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub backend_delay: Option<Delay>,
     /// Seed of the order.
     pub seed: u64,
-    /// The decision after a pilot: how many of these runs are made. Absent where all are.
+    /// The decision after a pilot: how many of these runs are made. Absent if all are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs_until: Option<RunsUntil>,
     /// Why contenders that could take turns are measured in whole runs, one after the other. Absent
-    /// where they take turns, and where nothing is compared.
+    /// if they take turns, and if nothing is compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_turns: Option<String>,
     /// The runs, at most.
@@ -83,23 +83,23 @@ pub struct PlannedRun {
     /// Chosen values of the contender's matrix, and of the profile's CPU quotas.
     #[schemars(with = "BTreeMap<String, String>")]
     pub parameters: Parameters,
-    /// It is the second process of its contender in this repetition: the same case is in the plan
-    /// once more, without this, and what the two differ by is chance.
+    /// The run has the second process of its contender in this repetition: the same case is in the
+    /// plan once more, without this, and the two differ only by chance.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub twin: bool,
     /// Limits of the contender.
     pub limits: Limits,
     /// Steps of the load.
     pub steps: Vec<Step>,
-    /// The order in which they are played, as indices of `steps`; absent where it is theirs.
+    /// Order in which the steps are played, as indices of `steps`; absent if it is theirs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub step_order: Vec<usize>,
-    /// Its contender takes turns with those of all other runs of its benchmark, repetition and
+    /// The contender takes turns with those of all other runs of its benchmark, repetition and
     /// group: they are alive concurrently, and each is loaded for the duration of its steps in all.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub in_turns: bool,
-    /// The group of the set, from 1, where not all contenders of it are alive concurrently. One
-    /// contender has a run in each group. Absent where the set is one.
+    /// The group of the set, from 1, if not all its contenders are alive concurrently. One
+    /// contender has a run in each group. Absent if the set is not split.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<u32>,
     /// The length of every turn, ns; absent: it follows the contenders.
@@ -239,7 +239,7 @@ impl PlannedRun {
         turns && self.benchmark == other.benchmark && place(self) == place(other)
     }
 
-    /// Its repetition and group for people: `2`, or `2, group 1`.
+    /// Returns the repetition and group for people: `2`, or `2, group 1`.
     #[must_use]
     pub fn repetition_text(&self) -> String {
         let group = self.group.map(|group| format!(", group {group}"));
@@ -294,7 +294,7 @@ pub struct PlanOptions {
     pub backend: BackendName,
     /// How long the replay backend holds its responses back instead of as the suite says.
     pub backend_delay: Option<Delay>,
-    /// Why contenders cannot take turns: whole runs instead. `None` where they can.
+    /// Why contenders are measured in whole runs instead of turns; `None` if they can take turns.
     pub no_turns: Option<String>,
 }
 
@@ -303,7 +303,7 @@ pub struct PlanOptions {
 pub struct ChosenCase {
     /// The contender.
     pub contender: String,
-    /// Its parameters.
+    /// Parameters of the contender.
     #[serde(default, skip_serializing_if = "Parameters::is_empty")]
     #[schemars(with = "BTreeMap<String, String>")]
     pub parameters: Parameters,
@@ -481,7 +481,7 @@ fn runs(
     runs
 }
 
-/// Whether a contender is reached over TLS: as the suite says, or the URL where it runs already.
+/// Whether a contender is reached over TLS: as the suite says, or its URL if it runs already.
 fn speaks_tls(suite: &Suite, contender: &Contender, runtime: RuntimeKind) -> bool {
     match &contender.url {
         Some(url) if runtime == RuntimeKind::External => url.is_tls(),

@@ -100,11 +100,11 @@ pub struct Begin {
     pub sitting: Option<String>,
     /// One line about the contender, for reports.
     pub describe: String,
-    /// Its language.
+    /// Language of the contender.
     pub language: String,
     /// Caveat that the report shows next to the numbers.
     pub note: Option<String>,
-    /// The contender of which the report states its numbers as a share; absent where it has none.
+    /// The contender of which the report states its numbers as a share; absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<String>,
     /// Version receipt of the contender.
@@ -118,7 +118,7 @@ pub struct Begin {
     pub traffic_path: TrafficPath,
     /// Which cores each part may use.
     pub cores: Cores,
-    /// Which part is on which node of a cluster, or on which host where there are several.
+    /// Which part is on which node of a cluster, or on which of several hosts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nodes: Option<Nodes>,
     /// The host; in a cluster the contender's node.
@@ -168,15 +168,15 @@ pub struct Startup {
     pub startup_ns: u64,
     /// Resources at that moment.
     pub resources: ResourceSample,
-    /// Size of its image, or of its artifact where it runs without one, bytes.
+    /// Size of the contender's image, or of its artifact if it runs without one, bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image_bytes: Option<u64>,
-    /// How it came to its node, where it is a Pod.
+    /// How the contender came to its node, if it is a Pod.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pod: Option<PodStart>,
 }
 
-/// The cost of a part of the work of requests, measured alone, before the load.
+/// The cost of one part of the contender's work, measured alone, before the load.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ProbeRecord {
     /// The name of the part.
@@ -221,14 +221,14 @@ text_enum! {
 /// A reading of the resources outside the load.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct IdleRecord {
-    /// When.
+    /// When the reading was made.
     pub moment: Moment,
     /// The contender.
     pub contender: Option<ResourceSample>,
     /// The backend.
     pub backend: Option<ResourceSample>,
-    /// The contender's log of garbage collections; after the load, where the profile's JVM options
-    /// ask for one.
+    /// The contender's log of garbage collections; after the load, if the profile's JVM options ask
+    /// for one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gc: Option<GcLog>,
 }
@@ -240,14 +240,15 @@ pub struct IntervalRecord {
     pub connections: u32,
     /// Whether the step is warm-up.
     pub warm_up: bool,
-    /// How warm the contender was before it; absent in warm-up, and where that had a fixed length.
+    /// How warm the contender was before the step; absent in warm-up, and if that had a fixed
+    /// length.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warmth: Option<Warmth>,
     /// The activity of the contenders that take turns with it; absent in whole runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub others: Option<Others>,
-    /// Of the open load of a set: its cost in the slices of others since its own last one; absent
-    /// where there were none or its CPU time was not read, and in all other slices.
+    /// Cost of the contender in the slices of others since its own last one; absent if there were
+    /// none or its CPU time was not read, and outside the open load of a set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unloaded: Option<Unloaded>,
     /// Requests per second of the open load of a set; absent in all other slices.
@@ -290,9 +291,9 @@ pub struct EndRecord {
 pub enum Outcome {
     /// All steps were measured.
     Completed,
-    /// It could not be completed.
+    /// The run could not be completed.
     Failed(Failure),
-    /// The user stopped it.
+    /// The user stopped the run.
     Interrupted,
 }
 
@@ -317,9 +318,9 @@ pub struct RunRecords {
     pub idle: Vec<IdleRecord>,
     /// Slices of all steps in order.
     pub intervals: Vec<IntervalRecord>,
-    /// The receipts of several load generators, by measured step; empty where there was one.
+    /// Receipts of several load generators, by measured step; empty if there was one.
     pub fleets: Vec<FleetRecord>,
-    /// The contender's own metrics, by measured step; empty where they were not read.
+    /// The contender's own metrics, by measured step; empty if they were not read.
     pub metrics: Vec<MetricsRecord>,
     /// Trials of a search for a capacity in order; their slices are among the others.
     pub trials: Vec<TrialRecord>,
@@ -340,12 +341,12 @@ pub struct Results {
     pub notes: Option<String>,
     /// Analysis text of the suite.
     pub analysis: Option<String>,
-    /// Why the suite cannot be read any more, and so its analysis text and published results are
-    /// not here; `None` where it can.
+    /// Why the suite cannot be read any more, so that its analysis text and published results are
+    /// missing; `None` if it can.
     pub suite_missing: Option<String>,
     /// Contenders that took no part, each with the line that says why.
     pub skipped: Vec<String>,
-    /// Why whole runs were made instead of turns, where they were.
+    /// Why whole runs were made instead of turns, if they were.
     pub no_turns: Option<String>,
     /// The round that was run, if it was one.
     pub round: Option<String>,
@@ -357,9 +358,9 @@ pub struct Results {
     pub published: Option<Published>,
     /// Where contenders spend their CPU time, as far as that was sampled.
     pub flame_graphs: Vec<FlameGraph>,
-    /// The baseline with which the contenders are compared, where there is one.
+    /// The baseline with which the contenders are compared, if there is one.
     pub baseline: Option<Baseline>,
-    /// How many runs a pilot found necessary, where one decided.
+    /// How many runs a pilot found necessary, if one decided.
     pub runs_decision: Option<RunsDecision>,
 }
 
@@ -397,7 +398,7 @@ impl Purpose {
 pub struct Qualification {
     /// The round.
     pub round: String,
-    /// Its rule in words.
+    /// Rule of the round in words.
     pub rule: String,
     /// The benchmark that decided.
     pub benchmark: String,

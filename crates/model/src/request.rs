@@ -1,4 +1,4 @@
-//! One request as data, and its body: any bytes, which files write as a text where they are one, so
+//! One request as data, and its body: any bytes, which files write as a text if they are one, so
 //! that people and older orders see nothing else. How often and when it is sent is the order's
 //! business ([`crate::load`]).
 
@@ -22,7 +22,7 @@ use scenario::{Extract, Pause};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RequestSpec {
-    /// The name in records and reports; method and path when absent.
+    /// The name in records and reports [default: method and path].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// The method, upper case.
@@ -92,11 +92,11 @@ pub struct Body(Vec<u8>);
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(untagged, deny_unknown_fields)]
 enum Written {
-    /// As it is.
+    /// The body as it is.
     Text(String),
     /// A body that is not UTF-8.
     Binary {
-        /// Its bytes (RFC 4648, 4).
+        /// Bytes of the body (RFC 4648, 4).
         base64: String,
     },
 }

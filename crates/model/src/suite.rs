@@ -43,7 +43,7 @@ pub use limits::Limits;
 /// A suite: what is asked of whom, and how it is measured.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Suite {
-    /// Its name, also the folder's.
+    /// Name of the suite and of its folder.
     pub name: String,
     /// Why these workloads exist and how to read them; Markdown.
     pub analysis: String,
@@ -54,15 +54,15 @@ pub struct Suite {
     /// `{backend.user}` and `{backend.password}` for its login; `{dependency.NAME.host}` and
     /// `{dependency.NAME.port}` stand for the address of a dependency.
     pub env: BTreeMap<String, String>,
-    /// Environment that points at a backend where nothing listens, for the lifecycle check.
+    /// Environment that points at an address without a backend, for the lifecycle check.
     pub env_unreachable: BTreeMap<String, String>,
     /// The path requested until the first valid response (200 or 404) comes.
     pub ready_path: String,
-    /// How contenders are reached over TLS; `None` where they speak plain HTTP.
+    /// How contenders are reached over TLS; `None` if they speak plain HTTP.
     pub tls: Option<Tls>,
-    /// The messages of contenders that speak gRPC; `None` where they speak plain HTTP.
+    /// The messages of contenders that speak gRPC; `None` if they speak plain HTTP.
     pub grpc: Option<Grpc>,
-    /// The metrics that contenders count themselves; `None` where they are not read.
+    /// The metrics that contenders count themselves; `None` if they are not read.
     pub metrics: Option<OwnMetrics>,
     /// How long connecting and each response may take under load.
     pub response_timeout: Duration,
@@ -88,7 +88,7 @@ pub struct Suite {
     pub rounds: Vec<Round>,
     /// The contenders, variants expanded (`http4k-3/undertow`), natural order.
     pub contenders: Vec<Contender>,
-    /// Published results on its workloads, where there are any.
+    /// Published results on the suite's workloads, if there are any.
     pub published: Option<Published>,
     /// SHA-256 over all files of the suite definition; results of other digests are not compared.
     pub digest: String,
@@ -134,8 +134,8 @@ impl Suite {
         spec.map(|spec| spec.settings).unwrap_or_default()
     }
 
-    /// Lines of its log that a contender owes for each successful request of a benchmark, where
-    /// that is said. Messages of a WebSocket are not requests, and cold starts have none.
+    /// Lines of its log that a contender owes for each successful request of a benchmark, if a
+    /// number is stated. WebSocket messages are not requests, and cold starts have none.
     #[must_use]
     pub fn log_lines_due(&self, contender: &Contender, benchmark: &Benchmark) -> Option<f64> {
         let messages = matches!(benchmark.transport.protocol, Protocol::Websocket(_));
@@ -199,12 +199,12 @@ pub enum StepOrder {
 }
 
 impl StepOrder {
-    /// That of a ladder which does not say.
+    /// The order of a ladder that states none.
     pub(crate) fn of_ladders() -> Self {
         Self::Random
     }
 
-    /// Whether it is that of steps which are listed one by one.
+    /// Whether this is the order of steps that are listed one by one.
     #[must_use]
     pub fn is_listed(&self) -> bool {
         *self == Self::Listed
@@ -214,11 +214,11 @@ impl StepOrder {
 /// How much is measured and under which limits.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Profile {
-    /// Its name.
+    /// Name of the profile.
     pub name: String,
-    /// Its purpose.
+    /// Purpose of the profile.
     pub describe: String,
-    /// Limits of the contender; the largest ones, where there are several.
+    /// Limits of the contender; if there are several, the largest.
     pub limits: Limits,
     /// CPU quotas in cores; each contender is measured with each of them. Empty: that of
     /// `limits` alone.
@@ -226,8 +226,8 @@ pub struct Profile {
     pub cpus: Vec<f64>,
     /// Repetitions.
     pub runs: Runs,
-    /// The longest time for all runs of the session, for each run of a repetition: two contenders
-    /// of one benchmark have twice that. Where the runs end once something is decided.
+    /// The longest time for each run of a repetition, if the runs end once something is decided:
+    /// two contenders of one benchmark have twice that for all runs of the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within_each: Option<Duration>,
     /// The steps of benchmarks that do not define any.
@@ -235,7 +235,7 @@ pub struct Profile {
     /// In which order they are played.
     #[serde(default, skip_serializing_if = "StepOrder::is_listed")]
     pub step_order: StepOrder,
-    /// Contenders are measured in whole runs, one after the other, also where they could be alive
+    /// Contenders are measured in whole runs, one after the other, even if they could be alive
     /// concurrently and take turns.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub whole_runs: bool,
@@ -249,7 +249,7 @@ pub struct Profile {
     /// runs, one case has two. What two processes of one case differ by is chance.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub control: bool,
-    /// They also replace those of benchmarks that define steps.
+    /// The profile's steps also replace those of benchmarks that define steps.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub replaces_steps: bool,
     /// Repeat the threads check and the other slow lifecycle checks in each run (`true`) or only
@@ -306,9 +306,9 @@ pub struct StepsOf<'s> {
 /// come from the profile.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Benchmark {
-    /// Its name.
+    /// Name of the benchmark.
     pub name: String,
-    /// Its purpose.
+    /// Purpose of the benchmark.
     pub describe: String,
     /// The kind of measurement.
     pub kind: BenchmarkKind,
@@ -324,7 +324,7 @@ pub struct Benchmark {
     pub backend_requests_min: Option<f64>,
     /// Parts of the work of requests that contenders can do alone.
     pub probes: Vec<ProbedRequest>,
-    /// Its own steps; those of the profile are used when there are none.
+    /// The benchmark's own steps; those of the profile are used when there are none.
     pub steps: Vec<Step>,
     /// In which order they are played.
     pub step_order: StepOrder,
@@ -347,9 +347,9 @@ pub enum BenchmarkKind {
 /// A round: some contenders on some benchmarks; a qualification round picks a winner.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Round {
-    /// Its name.
+    /// Name of the round.
     pub name: String,
-    /// Its question.
+    /// The question that the round answers.
     pub describe: String,
     /// A name that several rounds share, so that they can be run into one folder.
     pub group: Option<String>,
@@ -372,7 +372,7 @@ pub struct Round {
 /// The name that stands for every round on the command line.
 pub const ALL_ROUNDS: &str = "all";
 
-/// A rule, and where it reads its metric.
+/// A rule that picks a winner, with the connections at which it reads its metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Winner {
     /// The rule.
@@ -434,7 +434,7 @@ pub struct Contender {
     pub note: Option<String>,
     /// The contender of which reports state its numbers as a share; never itself.
     pub baseline: Option<String>,
-    /// Lines of its log for each successful request at least, where it has its own number.
+    /// Lines of its log for each successful request at least, if the contender has its own number.
     pub log_lines_min: Option<f64>,
     /// Toolchains without which it cannot be built or run: `rust`, `maven`, `jdk-17`, `jdk-25`.
     pub needs: Vec<String>,
@@ -442,14 +442,14 @@ pub struct Contender {
     pub build: Vec<String>,
     /// Extra environment of the build.
     pub build_env: BTreeMap<String, String>,
-    /// The artifact of the build, relative to that copy: a file or a folder. `None` where the
-    /// command needs none.
+    /// The artifact of the build, relative to that copy: a file or a folder. `None` if the command
+    /// needs none.
     pub artifact: Option<String>,
-    /// Command that starts it. `{artifact}` is the artifact's path, `{java}` the java of the
-    /// wanted JDK, `{jvm-options}` the profile's JVM options. Empty where there is only an image or
-    /// a URL.
+    /// Command that starts it. `{artifact}` is the artifact's path, `{java}` the java of the wanted
+    /// JDK, `{jvm-options}` the profile's JVM options. Empty if there is only an image or a URL.
     pub run: Vec<String>,
-    /// Where the command starts, absolute or relative to its folder; the copy when absent.
+    /// Where the command starts, absolute or relative to the contender's folder [default: the
+    /// copy].
     pub workdir: Option<String>,
     /// A service that runs already, for the runtime `external`.
     pub url: Option<ServiceUrl>,
@@ -469,10 +469,10 @@ pub struct Contender {
     pub image_volumes: Vec<Volume>,
     /// Base image: `debian`, `scratch`, `jre-17`, `jre-25` or a registry image.
     pub image_base: String,
-    /// Its own environment.
+    /// The contender's own environment.
     pub env: BTreeMap<String, String>,
     /// Parameter name -> values; each combination is a case.
     pub matrix: BTreeMap<String, Vec<String>>,
-    /// It is the contender as it was, built from the baseline of a session.
+    /// This is the contender as it was, built from the baseline of a session.
     pub is_base: bool,
 }

@@ -11,12 +11,12 @@ use bakeoff_base::problem::Problem;
 pub enum StepCommand {
     /// `go`: opens the connections of the next step, or the window of the step that is ready.
     Go,
-    /// `go at NS`: opens the window of the step that is ready at this instant of the wall clock of
-    /// the load generator's machine, ns since the Unix epoch, or at once where that has passed.
+    /// `go at NS`: opens the window of the step that is ready at this instant, or at once if it has
+    /// passed. NS is ns since the Unix epoch, on the wall clock of the load generator's machine.
     /// Between steps the same as [`StepCommand::Go`].
     GoAt(u64),
-    /// `again`: opens the connections of the step that is done once more, instead of those of the
-    /// next. Where none is done, the same as [`StepCommand::Go`].
+    /// `again`: opens the connections of the step that is repeated, instead of the next step's. If
+    /// none is repeated, the same as [`StepCommand::Go`].
     Again,
     /// `leave N`: sends no further requests to this target, from 0, as its service has ended. Taken
     /// at any time, also within a step.

@@ -11,7 +11,7 @@ use super::{Connections, CpuTime};
 pub struct LostGenerator {
     /// Which part of the load it was to make, from 0.
     pub part: u32,
-    /// Its name.
+    /// Name of the load generator.
     pub name: String,
     /// Why it is lost, a lower-case fragment.
     pub why: String,
@@ -31,15 +31,15 @@ pub struct ClockOffset {
 /// The report of a fleet at the end of a step.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FleetReceipt {
-    /// Between the first and the last of the load generators with connections to start the step,
-    /// ns; absent where fewer than two said when they started.
+    /// Time between the first and the last start of the step among load generators with
+    /// connections, ns; absent if fewer than two said when they started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_skew_ns: Option<u64>,
     /// Each load generator, by its part.
     pub parts: Vec<PartReceipt>,
 }
 
-/// The same as it is recorded.
+/// The receipt of a fleet, as it is recorded.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FleetRecord {
     /// The step, as in its slices.
@@ -54,9 +54,10 @@ pub struct FleetRecord {
 pub struct PartReceipt {
     /// Which part of the load it made, from 0.
     pub part: u32,
-    /// Its name.
+    /// Name of the load generator.
     pub name: String,
-    /// Its connections when the step started; those of the whole step are the sum.
+    /// Connections of the load generator when the step started; those of the whole step are the
+    /// sum.
     pub connections: Connections,
     /// Slices that it delivered.
     pub slices: u32,
@@ -64,13 +65,13 @@ pub struct PartReceipt {
     pub requests: u64,
     /// Failed requests of all classes.
     pub failed: u64,
-    /// Its CPU time.
+    /// CPU time of the load generator.
     pub generator_cpu: CpuTime,
     /// When it started, relative to the instant that all were given, ns, by the session's clock;
-    /// absent where it was given none.
+    /// absent if it was given none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub began_after_ns: Option<i64>,
-    /// The clock of its machine; absent where it is the session's.
+    /// Clock of the load generator's machine; absent if it is the session's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock: Option<ClockOffset>,
     /// Why it was lost in this step or before, a lower-case fragment.

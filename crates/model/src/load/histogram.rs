@@ -101,7 +101,7 @@ impl Histogram {
         }
     }
 
-    /// The same without the counts of `part`, which are among them.
+    /// Returns the histogram without the counts of `part`, which must be among them.
     #[must_use]
     pub fn without(&self, part: &Self) -> Self {
         let mut rest = self.full().into_owned();
@@ -126,8 +126,8 @@ impl Histogram {
         (sum.count() > 0).then_some(sum)
     }
 
-    /// The same times with two significant digits, a fraction as large in files. For times whose
-    /// sum is all that is wanted: that changes by some tenths of a percent.
+    /// Returns the times with two significant digits, which take a fraction of the space in files.
+    /// For times of which only the sum is used: it changes by some tenths of a percent.
     #[must_use]
     pub fn coarse(&self) -> Self {
         let buckets = self.buckets().map(|(time_ns, count)| {

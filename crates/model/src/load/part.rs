@@ -1,8 +1,8 @@
 //! A load that several load generators make together: which part of it each of them makes.
 //!
-//! Nothing is divided, so nothing can get lost in rounding: connections, requests of a schedule,
-//! users and values of feeds are numbered over the whole load, and a part has every `of`-th of
-//! them. The parts together are the load of one load generator, whatever their number.
+//! Nothing is divided, so nothing can get lost in rounding: connections, scheduled requests, users
+//! and feed values are numbered over the whole load, and a part has every `of`-th of them. The
+//! parts together are the load of one load generator, whatever their number.
 
 use bakeoff_base::random::Random;
 use schemars::JsonSchema;
@@ -40,7 +40,7 @@ impl LoadPart {
         count / of + u64::from(count % of > index)
     }
 
-    /// The same of connections.
+    /// How many of `connections` are in this part.
     #[must_use]
     pub fn connections_of(self, connections: u32) -> u32 {
         let share = self.share_of(u64::from(connections));
@@ -55,9 +55,9 @@ impl LoadPart {
         nth.wrapping_mul(u64::from(self.of)).wrapping_add(first)
     }
 
-    /// The number over all parts of the request of a schedule that is the `nth` of this part.
-    /// Request n belongs to connection n modulo all, so each connection has the same rate; `None`
-    /// where no connection is in this part.
+    /// Number, over all parts, of the `nth` scheduled request of this part. Request n belongs to
+    /// connection n modulo all, so each connection has the same rate; `None` if no connection is in
+    /// this part.
     #[inline]
     #[must_use]
     pub fn request(self, nth: u64, connections: u64) -> Option<u64> {
@@ -90,9 +90,9 @@ impl LoadPart {
 }
 
 impl LoadSpec {
-    /// The load spec of a part of this load. Its seed is the output of that index of SplitMix64
-    /// started with the seed of the whole; all else is as it was, the steps too. The only part of a
-    /// load is the load.
+    /// Returns the load spec of a part. Its seed is the output of SplitMix64 at the part's index,
+    /// started with the seed of the whole; the rest is unchanged, steps included. A load in a
+    /// single part is returned as it is.
     #[must_use]
     pub fn part(&self, part: LoadPart) -> Self {
         if part.of <= 1 {

@@ -40,15 +40,15 @@ pub struct Step {
 const BLOCK: Duration = Duration::from_millis(2500);
 
 impl Step {
-    /// How long it takes at least.
+    /// Shortest duration of the step.
     #[must_use]
     pub fn shortest(&self) -> Duration {
         self.at_least.unwrap_or(self.duration)
     }
 
-    /// Returns how long the load generator plays at a time: the whole step, or of a warm-up that
-    /// ends when the contender is warm whole slices that make 2.5 s, or its shortest time where
-    /// that is less.
+    /// Returns how long the load generator plays at a time: the whole step; or, in a warm-up that
+    /// ends when the contender is warm, whole slices that make 2.5 s, or its shortest time if that
+    /// is less.
     #[must_use]
     pub fn block(&self, slice: Duration) -> Duration {
         let Some(at_least) = self.at_least else {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Tls {
-    /// The name that certificates must have; that of the `Host` header when absent.
+    /// The name that certificates must have [default: that of the `Host` header].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Certificates that are trusted.
@@ -19,7 +19,7 @@ pub struct Tls {
     /// The certificate that is presented.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub certificate: Option<Pem>,
-    /// Its key.
+    /// The key of `certificate`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<Pem>,
     /// Any certificate is accepted.
@@ -30,8 +30,7 @@ pub struct Tls {
     pub resume: bool,
 }
 
-/// Certificates or a key in PEM: a file where it is read, or the text itself for programs that do
-/// not see the file.
+/// Certificates or a key in PEM: a file, or the text itself for programs that do not see the file.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Pem {
@@ -67,7 +66,7 @@ impl fmt::Debug for Pem {
 }
 
 impl Tls {
-    /// The same with files relative to this folder.
+    /// Returns the settings with the paths of files joined to `folder`.
     #[must_use]
     pub fn in_folder(&self, folder: &Path) -> Self {
         let join = |pem: &Option<Pem>| {

@@ -41,13 +41,13 @@ impl Default for Transport {
 }
 
 impl Transport {
-    /// Whether it is the usual one: HTTP/1.1 with keep-alive, one request at a time.
+    /// Whether this is the usual transport: HTTP/1.1 with keep-alive, one request at a time.
     #[must_use]
     pub fn is_usual(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Why there is no such thing; `None` where there is.
+    /// Returns why this transport is impossible; `None` if it is possible.
     #[must_use]
     pub fn contradiction(&self) -> Option<String> {
         let several = self.in_flight > 1;
@@ -72,7 +72,7 @@ impl Transport {
         Some(message.to_owned())
     }
 
-    /// Why the requests of a scenario cannot travel like this; `None` where they can.
+    /// Returns why the requests of a scenario cannot travel like this; `None` if they can.
     #[must_use]
     pub fn contradiction_to(&self, scenario: &Scenario) -> Option<&'static str> {
         let is_shared = self.in_flight > 1;
@@ -86,7 +86,7 @@ impl Transport {
         }
     }
 
-    /// Why a stream of server-sent events cannot be read to one of its events; `None` where it can.
+    /// Returns why a stream of server-sent events cannot be read up to an event; `None` if it can.
     #[must_use]
     pub fn contradiction_to_events(&self) -> Option<&'static str> {
         match self.protocol {

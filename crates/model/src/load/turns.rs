@@ -27,7 +27,7 @@ pub struct Turns {
 }
 
 impl Turns {
-    /// The shortest turn where nothing speaks for another one, ns.
+    /// The shortest turn, unless something calls for another one, ns.
     pub const SHORTEST_NS: u64 = 20_000_000;
     /// How long a turn may become in a short step, ns.
     pub const LONGEST_NS: u64 = 500_000_000;
@@ -64,17 +64,17 @@ pub struct TurnCount {
     pub block: u64,
     /// When it started, us after the start of its slice.
     pub start_us: u64,
-    /// How long it was, us: until nothing was in flight any more.
+    /// Length of the turn, us: until nothing was in flight any more.
     pub length_us: u64,
-    /// The end of that, in which no request was sent any more and those in flight were awaited, us.
+    /// End of the turn, in which no request was sent and those in flight were awaited, us.
     pub drain_us: u64,
     /// Successful requests.
     pub requests: u64,
     /// Failed requests.
     pub failed: u64,
-    /// CPU time of the side in its turn, us; 0 where it cannot be read.
+    /// CPU time of the side in its turn, us; 0 if it cannot be read.
     pub own_cpu_us: u64,
-    /// CPU time of all other sides meanwhile, us; 0 where it cannot be read.
+    /// CPU time of all other sides meanwhile, us; 0 if it cannot be read.
     pub others_cpu_us: u64,
 }
 

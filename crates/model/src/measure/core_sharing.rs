@@ -12,8 +12,8 @@ pub struct CoreSharing {
     pub contender: usize,
     /// The cores of the load generator, which all worked or were all idle.
     pub generator: Vec<usize>,
-    /// Share of its speed that the contender's core lost, the median of all pairs of windows: near
-    /// 0 for separate cores, 0.3 to 0.5 for hyper-threads of one core. Noise can make it negative.
+    /// Share of its speed that the contender's core lost, the median over all window pairs: near 0
+    /// for separate cores, 0.3 to 0.5 for hyper-threads of one core. Noise can make it negative.
     pub slowdown: f64,
     /// The lower and the upper quartile of the pairs.
     pub quartiles: [f64; 2],
@@ -25,8 +25,9 @@ impl CoreSharing {
     /// A slowdown above this one is that of two hyper-threads of one core.
     pub const ONE_CORE: f64 = 0.15;
 
-    /// Share of its speed that the contender's core lost in three of four pairs of windows.
-    /// Hyper-threads of one core lose it in all; what only some lose is another disturbance's.
+    /// Share of its speed that the contender's core lost in three of four window pairs.
+    /// Hyper-threads of one core lose it in all pairs; a loss in only some is another
+    /// disturbance's.
     #[must_use]
     pub fn steady(&self) -> f64 {
         self.slowdown.min(self.quartiles[0])

@@ -47,7 +47,8 @@ pub enum ThreadWork {
 }
 
 impl ThreadWork {
-    /// Of a thread with this name; `None` where it serves requests, as far as its name says.
+    /// Returns the work of threads with this name; `None` if they serve requests, as far as the
+    /// name says.
     #[must_use]
     pub fn of(name: &str) -> Option<Self> {
         let begins = |names: &[&str]| names.iter().any(|one| name.starts_with(one));
@@ -104,19 +105,19 @@ impl CpuParts {
         })
     }
 
-    /// Compiling, of all CPU time; 0 where none was used.
+    /// Share of CPU time that was spent compiling; 0 if no CPU time was used.
     #[must_use]
     pub fn jit_share(&self) -> f64 {
         self.share(self.jit_ns)
     }
 
-    /// Collecting garbage, of all CPU time.
+    /// Share of CPU time that was spent collecting garbage.
     #[must_use]
     pub fn gc_share(&self) -> f64 {
         self.share(self.gc_ns)
     }
 
-    /// The rest, writing logs included, of all CPU time.
+    /// Share of CPU time that was spent on the rest, writing logs included.
     #[must_use]
     pub fn application_share(&self) -> f64 {
         self.share(self.total_ns.saturating_sub(self.jit_ns + self.gc_ns))

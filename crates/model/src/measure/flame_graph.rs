@@ -39,26 +39,26 @@ pub struct FlameDifference {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "outcome", rename_all = "kebab-case")]
 pub enum FlameOutcome {
-    /// It was drawn.
+    /// A flame graph was drawn.
     Drawn {
         /// The SVG, relative to the results folder.
         file: String,
         /// The program that took the samples.
         sampler: String,
-        /// How many there are.
+        /// Number of samples.
         samples: u64,
-        /// Those of each part of the service, most first.
+        /// Samples of each part of the service, most first.
         layers: Vec<NamedSamples>,
-        /// Those of the functions that were at work themselves, most first.
+        /// Samples of the functions that were themselves at work, most first.
         functions: Vec<NamedSamples>,
-        /// Those of the functions that were at work or had called what was, most first, without
-        /// functions of the kernel, of runtimes and of standard libraries.
+        /// Samples of the functions that were at work or had called one that was, most first,
+        /// without functions of the kernel, runtimes and standard libraries.
         inclusive: Vec<NamedSamples>,
         /// How its stacks differ from those of another contender.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         difference: Option<FlameDifference>,
     },
-    /// There is none.
+    /// No flame graph was drawn.
     Failed {
         /// Why, a sentence.
         why: String,

@@ -39,7 +39,7 @@ struct Rule {
     name: String,
     #[serde(default)]
     kernel: bool,
-    /// Its functions belong to their callers.
+    /// Functions of this layer belong to their callers.
     #[serde(default)]
     of_callers: bool,
     #[serde(default)]
@@ -85,7 +85,7 @@ enum Owner<'r> {
     Service,
     /// The caller, because it is of this runtime or standard library.
     Caller(&'r str),
-    /// The caller, because it is a function of C: of an interpreter, or of a library under one of
+    /// The caller, because the function is in C: of an interpreter, or of a library under one in
     /// another language. Without a caller in another language it is the service's.
     CallerOfC,
 }
@@ -217,9 +217,9 @@ impl LayerRules {
         functions.most_first_of(most)
     }
 
-    /// Returns the samples of each function that was at work or had called what was, most first, of
-    /// folded stacks: at most this number of functions, without those of the kernel, of runtimes
-    /// and of standard libraries.
+    /// Returns the samples of each function in folded stacks that was at work or had called one
+    /// that was, most first: at most `most` functions, without those of the kernel, runtimes and
+    /// standard libraries.
     #[must_use]
     pub fn inclusive(&self, folded: &str, most: usize) -> Vec<NamedSamples> {
         let mut functions = Counts::default();
@@ -284,9 +284,8 @@ fn is_of_c(function: &str) -> bool {
     is_copy && letters.all(|letter| letter.is_ascii_alphanumeric() || letter == b'_')
 }
 
-/// The name of a function without what differs between builds and compilers of the same source: the
-/// hash that Rust's add, the mark of the one of V8's that made it, and the path of its source, of
-/// which the file and one folder stay.
+/// The name of a function without what differs between builds and compilers of one source: the hash
+/// that Rust adds, the mark of V8's compiler, and the source path except its file and one folder.
 fn name_in_source(function: &str) -> Cow<'_, str> {
     let of_rust = function.rsplit_once("::h").filter(|(_, hash)| {
         hash.len() == 16 && hash.bytes().all(|letter| letter.is_ascii_hexdigit())

@@ -29,13 +29,13 @@ pub struct ResourceSample {
     /// Context switches so far, of live threads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context_switches: Option<ContextSwitches>,
-    /// Network bytes so far, where the group has a separate network.
+    /// Network bytes so far, if the group has a separate network.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<Network>,
-    /// The TCP counters so far of the group's network namespace, where it is separate.
+    /// TCP counters of the group's network namespace so far, if it is separate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tcp: Option<TcpCounters>,
-    /// Pressure stall information, where there is any.
+    /// Pressure stall information, if there is any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pressure: Option<Pressure>,
     /// Counters of a HotSpot JVM, from its hsperfdata file.
@@ -63,9 +63,9 @@ impl ResourceSample {
 /// Connections of contenders to a database server.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DatabaseSessions {
-    /// Open ones.
+    /// Open connections.
     pub open: u64,
-    /// Those with a statement or transaction under way.
+    /// Connections with a statement or transaction under way.
     pub active: u64,
 }
 
@@ -109,7 +109,7 @@ pub struct Memory {
 pub struct ThreadGroup {
     /// How many live threads have the name.
     pub count: u64,
-    /// Their CPU time, ns.
+    /// CPU time of these threads, ns.
     pub cpu_ns: u64,
 }
 
@@ -164,7 +164,7 @@ pub struct Jvm {
 /// The contents of a JVM's own log of garbage collections.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct GcLog {
-    /// The collector as it calls itself: `Serial`, `G1`; empty where the log does not say.
+    /// The collector as it calls itself: `Serial`, `G1`; empty if the log does not say.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub collector: String,
     /// The pauses in order.
@@ -172,7 +172,7 @@ pub struct GcLog {
     /// Number of later pauses, which did not fit into the list.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub left_out: u64,
-    /// Their time, ns.
+    /// Total time of the pauses in `left_out`, ns.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub left_out_ns: u64,
 }
@@ -215,11 +215,11 @@ pub struct HostTime {
 /// The times of one core.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CoreTime {
-    /// Its number.
+    /// Number of the core.
     pub core: usize,
-    /// It worked, for any process, ns.
+    /// Time in which the core worked, for any process, ns.
     pub busy_ns: u64,
-    /// The hypervisor withheld it, ns.
+    /// Time that the hypervisor withheld, ns.
     pub stolen_ns: u64,
 }
 

@@ -33,7 +33,7 @@ pub(super) fn backends(
     specs
 }
 
-/// Their names.
+/// Returns the names of backends.
 pub(super) fn names_of(backends: &[BackendTable]) -> Vec<&'static str> {
     let names = backends.iter().map(|backend| backend.name.into());
     names.map(BackendName::name).collect()

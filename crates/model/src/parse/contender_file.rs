@@ -151,8 +151,8 @@ fn probe(table: &ProbeTable) -> Probe {
     }
 }
 
-/// The bare contender with what a variant replaces: tables by key, the rest whole. The folder's
-/// baseline is `inherited` apart, because the bare contender has none where it is its own.
+/// The bare contender with what a variant replaces: tables by key, the rest whole. `inherited` is
+/// the folder's baseline, which the bare contender lacks if it is that baseline itself.
 fn vary(
     bare: &Contender,
     inherited: Option<&String>,

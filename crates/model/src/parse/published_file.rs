@@ -69,7 +69,7 @@ pub(super) fn published(
 struct Known<'k> {
     sources: Vec<&'k str>,
     benchmarks: Vec<&'k str>,
-    /// Absent where they could not be read.
+    /// Names of rounds; `None` if they could not be read.
     rounds: Option<Vec<&'k str>>,
 }
 
@@ -223,8 +223,8 @@ fn claim(reading: &mut Reading<'_>, place: &KeyPath, table: ClaimTable) -> Optio
     })
 }
 
-/// The claim, and where it names what is not available here, the same question about what stands
-/// in for that.
+/// Returns the claim and, if it names systems that are not available here, the same question about
+/// their stand-ins.
 fn with_ours(mut claim: Claim, absent: &[AbsentTable]) -> Vec<Claim> {
     let is_named = |one: &&AbsentTable| names_one(&mut claim, one);
     let named: Vec<&AbsentTable> = absent.iter().filter(is_named).collect();

@@ -79,8 +79,8 @@ pub struct SuiteTable {
     pub grpc: Option<GrpcTable>,
     /// How long connecting and each response may take under load; `15s` unless given.
     pub response_timeout: Option<DurationText>,
-    /// Whether contenders log each request; where they do not, the check "logs each request" is
-    /// not applicable.
+    /// Whether contenders log each request; if not, the check "logs each request" is not
+    /// applicable.
     #[serde(default = "yes")]
     pub logs_requests: bool,
     /// Lines of its log that a contender writes for each successful request at least; one that
@@ -168,7 +168,7 @@ pub struct BackendSettings {
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ProfileTable {
-    /// Its purpose.
+    /// Purpose of the profile.
     #[serde(default)]
     pub describe: String,
     /// Limits of the contender; what is absent is not limited.
@@ -200,10 +200,10 @@ pub struct ProfileTable {
     /// contender differ by is chance: from it follow the noise and whether the session can be
     /// trusted. `true` unless given where `runs` is 5 or more, or may become so.
     pub control: Option<bool>,
-    /// Its steps also replace those of benchmarks that define steps.
+    /// The profile's steps also replace those of benchmarks that define steps.
     #[serde(default)]
     pub replaces_steps: bool,
-    /// Contenders are measured one after the other also where they could take turns.
+    /// Contenders are measured one after the other even if they could take turns.
     #[serde(default)]
     pub whole_runs: bool,
     /// The length of every turn, for sessions that show what it changes; it follows the contenders
@@ -236,7 +236,7 @@ pub struct LimitsTable {
     pub memory: Option<SizeText>,
 }
 
-/// Steps of closed load, one for each number of connections, all of one length.
+/// Closed-load steps, one for each number of connections, all equally long.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct LadderTable {
@@ -303,10 +303,10 @@ pub enum PaceName {
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct BenchmarkTable {
-    /// Its name.
+    /// Name of the benchmark.
     #[schemars(extend("x-text" = "name"))]
     pub name: String,
-    /// Its purpose.
+    /// Purpose of the benchmark.
     #[serde(default)]
     pub describe: String,
     /// The kind of measurement; `load` unless given.
@@ -315,8 +315,8 @@ pub struct BenchmarkTable {
     /// Cold starts of each contender, `startup` only; 20 unless given.
     #[schemars(range(min = 1))]
     pub starts: Option<u32>,
-    /// The objectives that a service has to meet, `capacity` only: bounds of percentiles of the
-    /// response time and of errors, joined by `and`. Each entry has its own capacity.
+    /// The service level objectives, `capacity` only: bounds of response time percentiles and of
+    /// errors, joined by `and`. Each entry has its own capacity.
     #[serde(default)]
     #[schemars(length(min = 1))]
     pub slo: Vec<String>,
@@ -349,9 +349,9 @@ pub struct BenchmarkTable {
     /// Parts of the work of its requests that contenders can do alone.
     #[serde(default)]
     pub probe: Vec<ProbedTable>,
-    /// Its own steps, used in profiles that have none.
+    /// The benchmark's own steps, used in profiles that have none.
     pub ladder: Option<LadderTable>,
-    /// Its own steps one by one, instead of `ladder`.
+    /// The benchmark's own steps one by one, instead of `ladder`.
     #[serde(default)]
     #[schemars(length(min = 1))]
     pub step: Vec<StepTable>,
@@ -432,10 +432,10 @@ pub struct RequestTable {
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct RoundTable {
-    /// Its name.
+    /// Name of the round.
     #[schemars(extend("x-text" = "name"))]
     pub name: String,
-    /// Its question.
+    /// The question that the round answers.
     #[serde(default)]
     pub describe: String,
     /// A name that several rounds share: `--round GROUP` runs them all.

@@ -17,7 +17,7 @@ pub struct ContenderFile {
     /// Parts of the work of its requests that it can do alone, so that their share is known.
     #[serde(default)]
     pub probe: Vec<ProbeTable>,
-    /// Its own environment.
+    /// The contender's own environment.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
     /// Extra environment of the build.
@@ -61,11 +61,11 @@ pub struct ContenderTable {
     #[serde(default)]
     #[schemars(length(min = 1))]
     pub build: Vec<String>,
-    /// The artifact of the build, relative to that copy: a file or a folder. Absent where `run`
-    /// needs none, such as a program that is installed.
+    /// The artifact of the build, relative to that copy: a file or a folder. Absent if `run` needs
+    /// none, such as a program that is installed.
     pub artifact: Option<String>,
-    /// Command that starts it, with `{artifact}`, `{java}` and `{jvm-options}`. Absent where there
-    /// is only an image or a URL.
+    /// Command that starts the contender, with `{artifact}`, `{java}` and `{jvm-options}`. Absent
+    /// if there is only an image or a URL.
     #[serde(default)]
     #[schemars(length(min = 1))]
     pub run: Vec<String>,
@@ -95,11 +95,11 @@ pub struct ImageTable {
     #[schemars(length(min = 1))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Replaces that entry point, as `ENTRYPOINT` of the image and `command` of a Pod do.
+    /// Replaces the image's entry point, as `ENTRYPOINT` of an image and `command` of a Pod do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub entrypoint: Option<Vec<String>>,
-    /// Replaces the arguments of that entry point, as `CMD` of the image and `command` of a compose
-    /// file do.
+    /// Replaces the arguments of the image's entry point, as `CMD` of an image and `command` in a
+    /// compose file do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arguments: Option<Vec<String>>,
     /// Files and folders of this host that a container of that image can read: `SOURCE:TARGET`,
@@ -150,10 +150,10 @@ pub struct VariantTable {
     pub build: Option<Vec<String>>,
     /// The artifact of the build.
     pub artifact: Option<String>,
-    /// Command that starts it.
+    /// Command that starts the variant.
     #[schemars(length(min = 1))]
     pub run: Option<Vec<String>>,
-    /// Where that starts.
+    /// Folder in which `run` starts.
     #[schemars(length(min = 1))]
     pub workdir: Option<String>,
     /// A service that runs already.
@@ -167,7 +167,7 @@ pub struct VariantTable {
     /// The image it is put into.
     #[serde(default)]
     pub image: ImageTable,
-    /// Its own environment.
+    /// The variant's own environment.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
     /// Extra environment of the build.

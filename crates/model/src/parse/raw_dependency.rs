@@ -12,8 +12,8 @@ use crate::text::units::DurationText;
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct DependencyTable {
-    /// Its name: `{dependency.NAME.host}` and `{dependency.NAME.port}` in `env` stand for its
-    /// address, and containers of the session reach a container by this name.
+    /// Name of the dependency: `{dependency.NAME.host}` and `{dependency.NAME.port}` in `env` stand
+    /// for its address, and containers of the session reach a container by this name.
     #[schemars(extend("x-text" = "name"))]
     pub name: String,
     /// The image of a container; it takes `--runtime docker`.
@@ -23,8 +23,8 @@ pub struct DependencyTable {
     /// `{port}` stand for the address on which it must listen.
     #[serde(default)]
     pub command: Vec<String>,
-    /// Its environment; `{host}` and `{port}` as above, and the addresses of dependencies before
-    /// it.
+    /// Environment of the dependency; `{host}` and `{port}` as in `command`, and the addresses of
+    /// dependencies before it.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
     /// The port on which it listens. Unless given, a program gets a free one, and an image is taken

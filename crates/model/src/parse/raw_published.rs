@@ -12,7 +12,7 @@ use crate::suite::published::{LimitKind, Metric};
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct PublishedFile {
-    /// Where it was published.
+    /// The publications.
     #[schemars(length(min = 1))]
     pub(crate) source: Vec<SourceTable>,
     /// The published measurements.
@@ -33,13 +33,13 @@ pub(crate) struct SourceTable {
     /// A short name for results and claims to refer to.
     #[schemars(extend("x-text" = "name"))]
     pub(crate) name: String,
-    /// Its title.
+    /// Title of the publication.
     #[schemars(length(min = 1))]
     pub(crate) title: String,
-    /// Its author.
+    /// Author of the publication.
     #[schemars(length(min = 1))]
     pub(crate) author: String,
-    /// When, as text.
+    /// Date of the publication, as text.
     pub(crate) date: String,
     /// Limits of the contenders; what is absent was not limited.
     #[serde(default)]
@@ -117,7 +117,7 @@ pub(crate) struct ResultTable {
 pub(crate) struct PeakTable {
     /// Requests per second.
     pub(crate) throughput: f64,
-    /// Where it was reached.
+    /// Connections at which the highest throughput was reached.
     #[schemars(range(min = 1))]
     pub(crate) connections: u32,
 }
@@ -147,14 +147,14 @@ pub(crate) struct ClaimTable {
     pub(crate) source: String,
     /// The benchmark that can show it.
     pub(crate) benchmark: String,
-    /// The benchmark of the ratio's lower half, where it is another.
+    /// The benchmark of the ratio's lower half, if it is another one.
     pub(crate) second_benchmark: Option<String>,
-    /// Its metric.
+    /// Metric of the claim.
     pub(crate) metric: Metric,
     /// Connections at which the metric is read.
     #[schemars(range(min = 1))]
     pub(crate) at: Option<u32>,
-    /// The same for the ratio's lower half, where it is another.
+    /// Connections for the ratio's lower half, if they differ.
     #[schemars(range(min = 1))]
     pub(crate) second_at: Option<u32>,
     /// Which of several measured steps with `at` connections or users it is read at, from 1.
@@ -183,12 +183,12 @@ pub(crate) struct ClaimTable {
     /// All of them, the best first.
     #[serde(default)]
     pub(crate) order: Vec<String>,
-    /// Those to which it happens.
+    /// Contenders to which the event happens.
     #[serde(default)]
     pub(crate) contenders: Vec<String>,
-    /// Whether it happens to `contenders`; `true` unless said otherwise.
+    /// Whether the event happens to `contenders`; `true` unless said otherwise.
     pub(crate) happens: Option<bool>,
-    /// From what it was worked out, where the source does not say it itself.
+    /// How the claim was worked out, if the source does not say it itself.
     pub(crate) derived: Option<String>,
     /// The limits that must be the source's own for it to mean something.
     #[serde(default)]

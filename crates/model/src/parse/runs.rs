@@ -38,8 +38,8 @@ pub struct RunsTable {
     /// The longest time for all runs of the session, without builds; no bound unless given. The
     /// pilot is made in any case.
     pub within: Option<DurationText>,
-    /// The same for each run of a repetition, so that more contenders have more time: two
-    /// contenders of one benchmark have twice that. With `within` too, the shorter time.
+    /// The longest time for each run of a repetition, so that more contenders have more time: two
+    /// contenders of one benchmark have twice that. With `within` too, the shorter time applies.
     pub within_each: Option<DurationText>,
 }
 

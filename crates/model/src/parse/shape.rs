@@ -1,8 +1,8 @@
 //! Whether a file has the shape that its JSON Schema says: keys, types, ranges, known values.
 //!
-//! This is not a general validator: it knows what `schemars` makes of the types in [`super::raw`]
-//! and nothing else, and in return its messages speak of keys and tables instead of schemas. What
-//! it complains about is replaced by a stand-in, so that the rest of the file is still looked at.
+//! This is not a general validator: it only knows what `schemars` makes of the types in
+//! [`super::raw`]. In return its messages speak of keys and tables instead of schemas. What it
+//! rejects is replaced by a stand-in, so that the rest of the file is still checked.
 
 use std::ops::Range;
 
@@ -21,7 +21,7 @@ pub(crate) fn schema<T: JsonSchema>() -> Value {
         .to_value()
 }
 
-/// Checks the tree of a file and returns it as JSON, mended where it was wrong.
+/// Checks the tree of a file and returns it as JSON, with stand-ins for what is invalid.
 pub(crate) fn check(schema: &Value, reading: &mut Reading<'_>) -> Value {
     let root = reading.root.clone();
     let mut shape = Shape {

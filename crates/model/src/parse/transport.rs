@@ -79,7 +79,7 @@ pub(super) fn transport(
     transport
 }
 
-/// Complains of requests that want server-sent events where none can be had.
+/// Complains of server-sent events if the transport cannot carry any.
 pub(super) fn check_events(
     reading: &mut Reading<'_>,
     place: &KeyPath,

@@ -76,7 +76,7 @@ text_enum! {
         P50 = "p50",
         /// 99th percentile of the times.
         P99 = "p99",
-        /// Requests of the head that failed, of all of them; compared with nothing.
+        /// Failed requests of the head, as a share of all; compared with nothing.
         Errors = "errors",
     }
 }
@@ -85,7 +85,7 @@ text_enum! {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Condition {
-    /// Its subject.
+    /// Metric of the condition.
     pub figure: ConditionMetric,
     /// The bound as it was written, percent.
     pub percent: f64,

@@ -19,11 +19,11 @@ pub(super) struct Case<'s> {
     pub(super) contender: &'s Contender,
     pub(super) parameters: Parameters,
     pub(super) limits: Limits,
-    /// It is the second process of its contender.
+    /// The case is the second process of its contender.
     pub(super) twin: bool,
-    /// Its contender has two processes, which share the time of one.
+    /// The contender has two processes, which share the time of one.
     pub(super) shares_time: bool,
-    /// It takes turns with the others of its benchmark.
+    /// The case takes turns with the others of its benchmark.
     pub(super) in_turns: bool,
 }
 
@@ -82,10 +82,10 @@ pub(super) fn cases<'s>(
     cases
 }
 
-/// Adds second processes to cases with load that have another case to compare with. Of two that
-/// take turns each gets one, and the two processes share the time of one. Of more, and of whole
-/// runs, a case that the seed picks is in each of its benchmarks once more. What the processes of a
-/// case differ by is chance.
+/// Adds second processes to cases with load that have another case to compare with. If two take
+/// turns, each gets one, and the two processes share the time of one. With more cases, and in whole
+/// runs, one case that the seed picks is in each of its benchmarks once more. The processes of a
+/// case differ only by chance.
 pub(super) fn add_twins(cases: &mut Vec<Case<'_>>, seed: u64) {
     let compared = |case: &Case<'_>| {
         let same = |other: &&Case<'_>| other.benchmark.name == case.benchmark.name;

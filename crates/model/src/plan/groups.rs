@@ -11,18 +11,18 @@ use super::{Plan, PlannedRun, steps};
 struct Division {
     /// The contender that is in every group.
     common: String,
-    /// Of each other one the number of its group, from 1.
+    /// Group number of each other contender, from 1.
     groups: BTreeMap<String, u32>,
 }
 
 impl Plan {
-    /// The same with at most `most` contenders alive concurrently: larger sets are split into
-    /// groups, as few as possible, filled in the order of names. One contender is in every group: a
-    /// base, where there is one; a contender with a twin, where only two are alive concurrently;
+    /// Returns the plan with at most `most` contenders alive concurrently: larger sets are split
+    /// into as few groups as possible, filled in the order of names. One contender is in every
+    /// group: a base, if there is one; a contender with a twin, if only two are alive concurrently;
     /// else the first. What is compared in particular stays in one group: head and base, and a
-    /// contender and its twin. Where both of two contenders have twins and these do not fit, the
-    /// twins are left out. The groups of a repetition have the order in which the first of their
-    /// contenders was drawn. `None` where a group cannot hold what belongs together.
+    /// contender and its twin. If both of two contenders have twins and these do not fit, the twins
+    /// are left out. The groups of a repetition have the order in which the first of their
+    /// contenders was drawn. `None` if a group cannot hold what belongs together.
     #[must_use]
     pub fn in_groups(&self, most: usize) -> Option<Self> {
         let mut divisions: BTreeMap<String, Option<Division>> = BTreeMap::new();
@@ -50,8 +50,8 @@ impl Plan {
         })
     }
 
-    /// The most groups that a set of this plan is split into, with the label of the contender that
-    /// is in all of them; `None` where no set is.
+    /// Returns the largest number of groups into which a set is split, with the label of the
+    /// contender that is in each; `None` if no set is split.
     #[must_use]
     pub fn groups(&self) -> Option<(u32, String)> {
         let most = self.runs.iter().filter_map(|run| run.group).max()?;
@@ -163,8 +163,8 @@ fn belong_together(one: &PlannedRun, other: &PlannedRun) -> bool {
     name(one) == name(other) && one.parameters == other.parameters
 }
 
-/// The run in its group. The rate of the open load follows the slowest contender of a group, so
-/// response times of different groups could not be compared: there is none.
+/// Returns the run in its group. The open-load rate follows the slowest contender of a group, so
+/// response times of different groups could not be compared: there is no open load.
 fn in_group(run: &PlannedRun, group: u32, is_again: bool) -> PlannedRun {
     let mut run = PlannedRun {
         id: format!("{}.g{group}", run.id),

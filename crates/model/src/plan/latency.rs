@@ -14,15 +14,15 @@ use crate::text::duration_ns;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LatencyLoad {
-    /// Connections: those of the stated step, or 64 where that has fewer.
+    /// Connections: those of the stated step, at least 64.
     pub connections: u32,
-    /// How long each contender is loaded in all at least, whole slices; in files in ns. It is
-    /// loaded for longer, six seconds at most, where its rate gives too few requests for a 99th
+    /// Shortest time for which each contender is loaded in all, whole slices; in files in ns. It is
+    /// loaded for longer, six seconds at most, if its rate gives too few requests for a 99th
     /// percentile.
     #[serde(rename = "duration_ns", with = "duration_ns")]
     #[schemars(with = "u64")]
     pub duration: Duration,
-    /// How long it is loaded at a time; in files in ns.
+    /// How long a contender is loaded at a time; in files in ns.
     #[serde(rename = "slice_ns", with = "duration_ns")]
     #[schemars(with = "u64")]
     pub slice: Duration,
@@ -45,7 +45,7 @@ impl LatencyLoad {
     /// host is disturbed, the load generator sends it on time, and requests still meet each other.
     pub const SHARE_OF_SLOWEST: f64 = 0.5;
 
-    /// That of a run with these steps; `None` where none of them is measured.
+    /// Returns the load after these steps; `None` if none of them is measured.
     pub(super) fn of(steps: &[Step]) -> Option<Self> {
         let stated = &steps[stated_step(steps)?];
         let duration = (stated.duration / 2).clamp(Self::SHORTEST, Self::LONGEST);

@@ -1,9 +1,9 @@
-//! Whole runs, one after the other, where contenders cannot be alive concurrently.
+//! Whole runs, one after the other, for contenders that cannot be alive concurrently.
 
 use super::{Plan, PlanOptions};
 
 impl PlanOptions {
-    /// The same in whole runs, for this reason: [`Plan::no_turns`].
+    /// Returns the options with whole runs; `why` becomes [`Plan::no_turns`].
     #[must_use]
     pub fn in_whole_runs(&self, why: String) -> Self {
         Self {

@@ -1,5 +1,5 @@
-//! Reasons for an early end: a build, a start, a check, a load. One type for all of
-//! them, so that no reader has to parse sentences to know where it happened.
+//! Reasons for an early end: a build, a start, a check, a load. One type for all of them, so that
+//! no reader has to parse sentences to know the stage.
 
 use std::fmt;
 
@@ -20,7 +20,7 @@ text_enum! {
         Lifecycle = "lifecycle",
         /// The contender is started.
         Start = "start",
-        /// Its first valid response is awaited.
+        /// The contender's first valid response is awaited.
         Ready = "ready",
         /// Functional checks.
         Verify = "verify",
@@ -72,13 +72,13 @@ impl Failure {
         }
     }
 
-    /// The same failure, with the kernel's out-of-memory killer as its cause or not.
+    /// Returns the failure with the kernel's out-of-memory killer as its cause, or not.
     #[must_use]
     pub fn with_oom_killed(self, oom_killed: bool) -> Self {
         Self { oom_killed, ..self }
     }
 
-    /// The same failure with evidence.
+    /// Returns the failure with evidence.
     #[must_use]
     pub fn with_evidence(self, evidence: impl Into<String>) -> Self {
         Self {
@@ -87,7 +87,7 @@ impl Failure {
         }
     }
 
-    /// The same failure with what to do about it.
+    /// Returns the failure with hints on what to do about it.
     #[must_use]
     pub fn with_hints(self, hints: impl IntoIterator<Item = String>) -> Self {
         Self {

@@ -20,7 +20,7 @@ pub struct Host {
     pub memory_bytes: u64,
     /// CPU frequency governor, where readable.
     pub governor: Option<String>,
-    /// Virtualisation or container, where it shows.
+    /// Virtualisation or container, if it shows.
     pub virtualisation: Option<String>,
     /// Mitigations of CPU faults in force, where readable: name -> state.
     pub mitigations: BTreeMap<String, String>,
@@ -30,15 +30,14 @@ pub struct Host {
     pub nofile: u64,
     /// Versions of what took part: bakeoff, docker, java, ...
     pub versions: BTreeMap<String, String>,
-    /// The highest rate of the load generator here; absent where it was not measured.
+    /// The highest rate of the load generator here; absent if it was not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generator: Option<GeneratorCeiling>,
-    /// Median round trip between the load generator's host and this one, ns; absent where that is
-    /// one machine, in a cluster, and where none could be made.
+    /// Median round trip between the load generator's host and this one, ns; absent if they are one
+    /// machine, in a cluster, and if no round trip could be made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub round_trip_ns: Option<u64>,
-    /// The slowdown of the contender's cores by the load generator's; absent where it was not
-    /// measured.
+    /// Slowdown of the contender's cores by the load generator's; absent if it was not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub core_sharing: Option<CoreSharing>,
 }
@@ -48,7 +47,7 @@ pub struct Host {
 pub struct GeneratorCeiling {
     /// The reactor that it used.
     pub reactor: String,
-    /// Its threads.
+    /// Threads of the load generator.
     pub threads: usize,
     /// Connections of the ceiling; the floor is on one.
     pub connections: u32,

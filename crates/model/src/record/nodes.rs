@@ -13,16 +13,16 @@ use crate::load::ClockOffset;
 pub struct Nodes {
     /// The contender's node.
     pub contender: String,
-    /// Those of the load generators, in the order of their parts.
+    /// Nodes of the load generators, in the order of their parts.
     pub generators: Vec<String>,
-    /// The backend's; absent without one.
+    /// The backend's node; absent without a backend.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backend: Option<String>,
     /// Cores of each of these nodes.
     #[serde(default)]
     pub cores: BTreeMap<String, usize>,
-    /// The wall clocks of other hosts that were reached by SSH, as they were at the start of
-    /// the session; absent where there are none.
+    /// Wall clocks of other hosts that were reached by SSH, at the start of the session; absent if
+    /// there are none.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub clocks: BTreeMap<String, ClockOffset>,
 }
@@ -42,7 +42,7 @@ impl Nodes {
         self.backend.as_deref() == Some(node)
     }
 
-    /// Cores of a node; 1 where they are not known.
+    /// Cores of a node; 1 if they are not known.
     #[must_use]
     pub fn cores_of(&self, node: &str) -> usize {
         self.cores.get(node).copied().unwrap_or(1).max(1)
@@ -103,8 +103,7 @@ pub struct PodStart {
     pub scheduled_ns: u64,
     /// Until the node had started to make it.
     pub taken_ns: u64,
-    /// How long the node pulled its image, 0 where it had it; absent where the cluster does not
-    /// say.
+    /// How long the node pulled the image, 0 if it had it; absent if the cluster does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pull_ns: Option<u64>,
 }

@@ -120,9 +120,9 @@ impl<'a> Sum<&'a Totals> for Totals {
 pub struct Times {
     /// Service times of the successful requests.
     pub service: Histogram,
-    /// Their response times; open load and scenarios only.
+    /// Response times of the successful requests; open load and scenarios only.
     pub response: Option<Histogram>,
-    /// Times to the first byte of the body; `None` where every response came whole.
+    /// Times to the first byte of the body; `None` if every response came whole.
     pub first_byte: Option<Histogram>,
 }
 
@@ -153,7 +153,7 @@ impl Times {
         Histogram::merge_some(&mut self.response, slice.response_time.as_ref());
     }
 
-    /// The times to state: response times where there are any, else service times.
+    /// The times to state: response times if there are any, else service times.
     #[must_use]
     pub fn stated(&self) -> &Histogram {
         self.response.as_ref().unwrap_or(&self.service)
@@ -173,7 +173,7 @@ impl LoadInterval {
         self.first_byte.as_ref().unwrap_or(&self.service_time)
     }
 
-    /// The times to state: response times where there are any, else service times.
+    /// The times to state: response times if there are any, else service times.
     #[must_use]
     pub fn stated_times(&self) -> &Histogram {
         self.response_time.as_ref().unwrap_or(&self.service_time)
@@ -187,8 +187,8 @@ impl LoadInterval {
 }
 
 impl IntervalRecord {
-    /// CPU time of the contender for each request that came to an end, us; `None` where it was not
-    /// read, or without any success.
+    /// CPU time of the contender for each request that ended, us; `None` if it was not read, or
+    /// without any success.
     #[must_use]
     pub fn cpu_us_per_request(&self) -> Option<f64> {
         let mut cpu = Growth::default();
@@ -206,7 +206,7 @@ pub struct Growth {
 }
 
 impl Growth {
-    /// Adds a slice with what the counter was `before` and `after` it, where that was read.
+    /// Adds a slice with the values of the counter `before` and `after` it, if they were read.
     pub fn add(&mut self, before: Option<u64>, after: Option<u64>) {
         self.ends = Some([self.ends.map_or(before, |[first, _]| first), after]);
     }
@@ -222,7 +222,7 @@ impl Growth {
         self.add(before, after);
     }
 
-    /// By how much; `None` where it was not read.
+    /// Growth of the counter; `None` if it was not read.
     #[must_use]
     pub fn value(&self) -> Option<u64> {
         let [before, after] = self.ends?;

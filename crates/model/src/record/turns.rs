@@ -5,14 +5,14 @@ use std::ops::AddAssign;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The activity of the other contenders of a set in a slice of one of them, all together.
+/// Activity of a set's other contenders, all together, in one contender's slice.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Others {
-    /// Their CPU time, as far as it was read, ns.
+    /// CPU time of the other contenders, as far as it was read, ns.
     pub cpu_ns: u64,
-    /// CPU time of the load generator for them, ns.
+    /// CPU time of the load generator for the other contenders, ns.
     pub generator_cpu_ns: u64,
-    /// Their successful requests.
+    /// Successful requests of the other contenders.
     pub requests: u64,
 }
 
@@ -27,9 +27,9 @@ impl AddAssign for Others {
 /// The cost of a contender of a set without load, while others were loaded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Unloaded {
-    /// Its CPU time, ns.
+    /// CPU time of the contender, ns.
     pub cpu_ns: u64,
-    /// The time in which it used that, ns.
+    /// Time in which the contender used `cpu_ns`, ns.
     pub wall_ns: u64,
 }
 

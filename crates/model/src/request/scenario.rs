@@ -151,8 +151,8 @@ pub enum Extract {
     Json(String),
     /// The value of the header with this name, in any case.
     Header(String),
-    /// The match of the first group of this regular expression in the body, or all of the match
-    /// when it has no group.
+    /// What the first group of this regular expression matches in the body, or the whole match if
+    /// it has no group.
     Regex(Pattern),
 }
 

@@ -49,8 +49,8 @@ fn is_false(value: &bool) -> bool {
 }
 
 impl ReplaySettings {
-    /// Options by which its responses are late, altered or refused: `delay
-    /// exponential:2ms, gzip, queue 1000`; empty where nothing does.
+    /// Options by which responses are late, altered or refused: `delay exponential:2ms, gzip, queue
+    /// 1000`; empty if there are none.
     #[must_use]
     pub fn describe(&self) -> String {
         let delay = (!self.delay.is_none()).then(|| format!("delay {}", self.delay));

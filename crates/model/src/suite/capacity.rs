@@ -17,8 +17,8 @@ use crate::text::text_enum::text_enum;
 pub struct Capacity {
     /// The objectives; each has its own capacity.
     pub slos: Vec<Slo>,
-    /// Between which rates it is looked for, requests per second; by what a closed load gets when
-    /// absent.
+    /// Rates between which the capacity is searched for, requests per second [default: set by a
+    /// closed load].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rates: Option<Rates>,
     /// Distances between requests.
@@ -69,7 +69,7 @@ impl Capacity {
     /// How many trials' time a rate is held to confirm it.
     const CONFIRMATION_TRIALS: u32 = 2;
 
-    /// The closed load before the search, which sets where it starts.
+    /// The closed load before the search, which sets the rate at which the search starts.
     #[must_use]
     pub fn closed_step(&self) -> Step {
         Step {
@@ -105,14 +105,14 @@ impl Capacity {
         self.trial.saturating_mul(Self::CONFIRMATION_TRIALS)
     }
 
-    /// Returns the rate that a fresh process confirms where this rate was found: a little less,
+    /// Returns the rate that a fresh process confirms if `rate_per_s` was found: a little less,
     /// because at the capacity itself one trial in two fails.
     #[must_use]
     pub fn to_confirm(&self, rate_per_s: f64) -> f64 {
         rate_per_s / (1.0 + self.within)
     }
 
-    /// Trials of a search at most that begins where former runs found the capacity, if it finds it
+    /// The most trials of a search that starts near the capacity of former runs, if it finds it
     /// near there.
     #[must_use]
     pub fn trials_near(&self) -> u32 {
@@ -150,10 +150,10 @@ text_enum! {
     "outcome" TrialOutcome {
         /// The objective was met.
         Met = "met",
-        /// It was not.
+        /// The objective was not met.
         Missed = "missed",
-        /// It was not, and that may be the fault of something else than the service: nothing
-        /// follows from it.
+        /// The objective was not met, perhaps through the fault of something else than the service:
+        /// nothing follows from it.
         Disturbed = "disturbed",
     }
 }
@@ -163,11 +163,11 @@ text_enum! {
 pub struct TrialRecord {
     /// The step that its slices name: trials follow the planned steps.
     pub step: usize,
-    /// Its purpose.
+    /// Purpose of the trial.
     pub purpose: Purpose,
     /// Requests per second that were due.
     pub rate_per_s: f64,
-    /// For each objective that it was for.
+    /// A verdict for each objective of the trial.
     pub verdicts: Vec<TrialVerdict>,
 }
 
@@ -202,9 +202,9 @@ pub struct CapacityRange {
 text_enum! {
     /// Why a search ended.
     "end of a search" SearchEnd {
-        /// Its interval is as narrow as was asked for.
+        /// The interval is as narrow as was asked for.
         Narrow = "narrow",
-        /// It had no trials left.
+        /// The search had no trials left.
         OutOfTrials = "out-of-trials",
         /// Even the highest rate was met.
         AboveRange = "above-range",
@@ -222,10 +222,10 @@ pub struct CapacityRecord {
     pub slo: Slo,
     /// Why the search ended.
     pub ended: SearchEnd,
-    /// The capacity; absent where the search ended at an end of its range, or disturbed.
+    /// The capacity; absent if the search ended at an end of its range, or disturbed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capacity: Option<CapacityRange>,
-    /// The highest rate that was met below the lowest that was missed; absent where there is none.
+    /// The highest rate that was met below the lowest that was missed; absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_before_failure_per_s: Option<f64>,
     /// Trials that count.
@@ -236,7 +236,7 @@ pub struct CapacityRecord {
 }
 
 impl CapacityRecord {
-    /// The rate that the process met where the search went up to it and found no capacity, requests
+    /// The rate that the process met if the search went up to it and found no capacity, requests
     /// per second.
     #[must_use]
     pub fn at_least_per_s(&self) -> Option<f64> {
@@ -244,7 +244,7 @@ impl CapacityRecord {
         met.filter(|_| self.capacity.is_none())
     }
 
-    /// Why there is no capacity, a lower-case fragment; `None` where there is one.
+    /// Returns why there is no capacity, a lower-case fragment; `None` if there is one.
     #[must_use]
     pub fn without(&self) -> Option<String> {
         if self.capacity.is_some() {

@@ -16,8 +16,8 @@ pub enum Delay {
     /// Not at all.
     #[default]
     None,
-    /// One of the durations recorded with the exchange, each as likely as the others; not at all
-    /// where none was recorded.
+    /// One of the durations recorded with the exchange, each as likely as the others; not at all if
+    /// none was recorded.
     Recorded,
     /// Always the same.
     Constant(Duration),

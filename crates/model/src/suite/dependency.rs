@@ -8,19 +8,19 @@ use super::volume::Volume;
 /// A program or a container that contenders call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dependency {
-    /// Its name in placeholders, logs and messages.
+    /// Name of the dependency in placeholders, logs and messages.
     pub name: String,
     /// The image of a container; `None` for a program of this host.
     pub image: Option<String>,
     /// The program and its arguments, or the arguments of the image's entry point.
     pub command: Vec<String>,
-    /// Its environment.
+    /// Environment of the dependency.
     pub env: BTreeMap<String, String>,
     /// The port on which it listens; `None` takes a free one, or the first that an image exposes.
     pub port: Option<u16>,
     /// Files and folders of this host that a container can read.
     pub volumes: Vec<Volume>,
-    /// The path that must respond before contenders start; `None` where connections suffice.
+    /// The path that must respond before contenders start; `None` if connections suffice.
     pub ready_path: Option<String>,
     /// How long it may take until it is ready.
     pub start_timeout: Duration,

@@ -35,7 +35,7 @@ pub struct MetricsRecord {
     /// Further series, which are not recorded because there are too many.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub left_out: usize,
-    /// Why there are none; absent where there are.
+    /// Why there are no series; absent if there are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }
@@ -50,7 +50,7 @@ fn is_zero(number: &usize) -> bool {
 pub struct MetricSeries {
     /// Name and labels, these in the order of their names: `requests_total{method="GET"}`.
     pub name: String,
-    /// Its values.
+    /// Values of the series.
     #[serde(flatten)]
     pub values: MetricValues,
 }
@@ -59,16 +59,16 @@ pub struct MetricSeries {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum MetricValues {
-    /// It only grows.
+    /// A series that only grows.
     Counter {
-        /// Before the step, 0 where the series was not there yet.
+        /// Value before the step, 0 if the series was not there yet.
         before: f64,
-        /// After the step.
+        /// Value after the step.
         after: f64,
     },
-    /// It rises and falls.
+    /// A series that rises and falls.
     Gauge {
-        /// After the step.
+        /// Value after the step.
         after: f64,
     },
 }

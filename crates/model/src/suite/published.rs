@@ -12,7 +12,7 @@ use crate::load::step::Step;
 /// The file `published.toml` of a suite.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Published {
-    /// Where it was published.
+    /// The publications.
     pub sources: Vec<Source>,
     /// The results.
     pub results: Vec<PublishedResult>,
@@ -25,11 +25,11 @@ pub struct Published {
 pub struct Source {
     /// A short name for the others to refer to.
     pub name: String,
-    /// Its title.
+    /// Title of the publication.
     pub title: String,
-    /// Its author.
+    /// Author of the publication.
     pub author: String,
-    /// When, as text.
+    /// Date of the publication, as text.
     pub date: String,
     /// Under which limits the contenders were measured.
     pub limits: Limits,
@@ -64,7 +64,7 @@ pub struct PublishedResult {
     pub startup_s: Option<f64>,
     /// High-water mark of memory before the load, MiB.
     pub memory_start_mib: Option<f64>,
-    /// The same at the end, MiB.
+    /// High-water mark of memory at the end, MiB.
     pub memory_end_mib: Option<f64>,
     /// CPU microseconds per request over the whole life, start-up included.
     pub cpu_us_whole: Option<f64>,
@@ -75,35 +75,36 @@ pub struct PublishedResult {
 pub struct Claim {
     /// The claim, as a person reads it.
     pub text: String,
-    /// The sentence of the source; absent where its value says it.
+    /// The sentence of the source; absent if its value says it.
     pub quote: Option<String>,
     /// Name of the source.
     pub source: String,
     /// The benchmark that can show it.
     pub benchmark: String,
-    /// The benchmark of the lower half of a ratio, where it is another.
+    /// The benchmark of a ratio's lower half, if it is another one.
     pub second_benchmark: Option<String>,
-    /// Its metric.
+    /// Metric of the claim.
     pub metric: Metric,
-    /// Connections at which the metric is read, where it has to be said.
+    /// Connections at which the metric is read, if that has to be said.
     pub at: Option<u32>,
-    /// The same for the lower half of a ratio, where it is another.
+    /// Connections for a ratio's lower half, if they differ.
     pub second_at: Option<u32>,
     /// Which of the measured steps with this number of connections, counted from 1.
     pub nth_step: u32,
     /// The condition under which it is reproduced.
     pub test: ClaimTest,
-    /// From what the suite's author worked it out, where the source does not say it itself.
+    /// How the suite's author worked the claim out, if the source does not say it itself.
     pub derived: Option<String>,
     /// The limits that must be the source's own for it to mean something.
     pub same_limits: Vec<LimitKind>,
-    /// The round of the suite that measures it under its conditions, where others have its
+    /// The round of the suite that measures the claim under its conditions, if others have its
     /// contenders, too.
     pub round: Option<String>,
-    /// Why what it names cannot be measured here, as the suite's author found; absent where it can.
+    /// Why what the claim names cannot be measured here, according to the suite's author; absent if
+    /// it can.
     pub absent: Option<String>,
-    /// The contender that stands in for the named one, where it is the same question asked again by
-    /// the suite and not by the source.
+    /// The contender that stands in for the named one, if the suite and not the source asks the
+    /// question.
     pub stand_in: Option<String>,
 }
 
@@ -155,7 +156,7 @@ pub enum ClaimTest {
         /// All of them, each glob any number of cases.
         among: Vec<String>,
     },
-    /// They come in this order, the best first.
+    /// The contenders come in this order, the best first.
     Order {
         /// The contenders.
         order: Vec<String>,

@@ -50,9 +50,9 @@ impl Runs {
 pub struct RunsUntil {
     /// The difference, as a share: 0.05 = 5 %.
     pub difference: f64,
-    /// It is decided after every run instead of once: the session ends as soon as every pair of
-    /// contenders is significantly different, or equivalent within the difference; with a baseline
-    /// and conditions, as soon as every condition is decided.
+    /// The end is decided after every run instead of once: the session ends as soon as every pair
+    /// of contenders is significantly different, or equivalent within the difference; with a
+    /// baseline and conditions, as soon as every condition is decided.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub sequential: bool,
     /// The most runs of each contender.
@@ -80,7 +80,7 @@ impl RunsUntil {
         }
     }
 
-    /// The same within this time, where that is shorter.
+    /// Returns the bounds with this longest time, if it is shorter.
     #[must_use]
     pub fn within_at_most(self, time: Option<Duration>) -> Self {
         Self {
@@ -89,7 +89,7 @@ impl RunsUntil {
         }
     }
 
-    /// The same of a session that ends as soon as every pair is decided.
+    /// Describes a session that ends as soon as every pair is decided.
     fn sequential_sentence(&self) -> String {
         let within = self
             .within
@@ -153,11 +153,11 @@ pub struct RunsDecision {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DecisionReason {
-    /// They find the difference.
+    /// The runs find the difference.
     Enough,
-    /// No more are allowed.
+    /// No more runs are allowed.
     AtMost,
-    /// More would take longer than they may.
+    /// More runs would take longer than allowed.
     Within,
     /// Every pair is decided: significantly different, or equivalent.
     Decided,
@@ -179,16 +179,16 @@ pub struct FamilyDecision {
     pub comparisons: usize,
     /// The two contenders that need most runs.
     pub pair: [String; 2],
-    /// Standard deviation of their log ratios over the runs of the pilot: 0.03 = 3 %. Absent where
-    /// the pilot does not show it.
+    /// Standard deviation of their log ratios over the runs of the pilot: 0.03 = 3 %. Absent if the
+    /// pilot does not show it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deviation: Option<f64>,
-    /// Runs with which the difference of the pair is found; absent where more are needed than there
+    /// Runs with which the difference of the pair is found; absent if more are needed than there
     /// may be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub needed: Option<u32>,
-    /// Probability that the decided number of runs finds the difference of the pair where it
-    /// differs by what was asked for.
+    /// Probability that the decided number of runs finds a difference of the pair that is as large
+    /// as was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power: Option<f64>,
     /// The difference that the decided number of runs finds in four of five sessions, as a share.
@@ -197,7 +197,8 @@ pub struct FamilyDecision {
 }
 
 impl RunsDecision {
-    /// The family that can find the least; `None` where nothing can be compared.
+    /// Returns the family in which only the largest differences are found; `None` if nothing can be
+    /// compared.
     #[must_use]
     pub fn worst(&self) -> Option<&FamilyDecision> {
         let size = |family: &FamilyDecision| family.detectable.unwrap_or(f64::INFINITY);
@@ -218,7 +219,7 @@ impl RunsDecision {
         [self.sentence()].into_iter().chain(worst).collect()
     }
 
-    /// The same with what it can find in one benchmark, by each metric.
+    /// Returns the decision, with what it can find in one benchmark by each metric, as sentences.
     #[must_use]
     pub fn sentences_of(&self, benchmark: &str) -> Vec<String> {
         let families = self.families.iter();

@@ -53,7 +53,8 @@ pub struct Met {
 }
 
 impl Slo {
-    /// Whether what was served meets all bounds. Where there is nothing to look at, it does not.
+    /// Judges whether what was served meets all bounds; if there is nothing to look at, it does
+    /// not.
     #[must_use]
     pub fn judge(&self, served: &Served) -> Met {
         let mut met = Met {

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use bakeoff_base::problem::Problem;
 
-/// A file or folder of this host at a path of a container, where it can only be read: what is
+/// A file or folder of this host that a container can read at a path, but not write: what is
 /// measured must not change what belongs to the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Volume {

@@ -13,10 +13,11 @@ pub const TIME_MIN: Duration = Duration::from_secs(10);
 /// How warm a contender was at the end of a warm-up that lasts until it is.
 ///
 /// By time slices, the last of that warm-up: ten seconds, or as many more as their noise made
-/// necessary. What rises is how many requests a second of the contender's CPU time serves, against
-/// the load generator's CPU time for them; throughput where CPU time is not metered, or where that
-/// rises significantly. By turns: requests for each second of the contender's CPU time, relative to
-/// the median of the other contenders in the same blocks, over the last half of the blocks.
+/// necessary. What rises is the number of requests that a second of the contender's CPU time
+/// serves, against the load generator's CPU time for them; or throughput, if CPU time is not
+/// metered or if throughput rises significantly. By turns: requests for each second of the
+/// contender's CPU time, relative to the other contenders' median in the same blocks, over the last
+/// half of the blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Warmth {
     /// How much it grew in ten seconds, or over these turns; the best guess, 0.01 = 1 %.

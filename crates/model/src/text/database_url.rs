@@ -37,13 +37,13 @@ impl DatabaseUrl {
         &self.user
     }
 
-    /// The password, where the URL has one.
+    /// The password, if the URL has one.
     #[must_use]
     pub fn password(&self) -> Option<&str> {
         self.password.as_deref()
     }
 
-    /// The same with this password, or with none.
+    /// Returns the URL with this password, or with none.
     #[must_use]
     pub fn with_password(self, password: Option<String>) -> Self {
         Self { password, ..self }

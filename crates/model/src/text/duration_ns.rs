@@ -26,7 +26,7 @@ pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duratio
     u64::deserialize(deserializer).map(Duration::from_nanos)
 }
 
-/// The same for durations that may be absent.
+/// Durations in files that may be absent.
 pub mod option {
     use std::time::Duration;
 

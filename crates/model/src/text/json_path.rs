@@ -172,7 +172,7 @@ impl fmt::Display for JsonPath {
 impl FromStr for JsonPath {
     type Err = Problem;
 
-    /// Reads a path; the error is a lower-case fragment that says where it is wrong.
+    /// Reads a path; the error is a lower-case fragment that says what is wrong.
     fn from_str(text: &str) -> Result<Self, Problem> {
         let wrong = |what: Problem| what.context(format_args!("bad JSON path {text:?}"));
         let mut rest = text

@@ -156,9 +156,9 @@ pub enum Finding {
         jit_share: f64,
         /// Share of garbage collectors in its CPU time.
         gc_share: f64,
-        /// Its threads that used enough CPU time, in its turns and outside of them, to have done
-        /// that, with their shares of all its CPU time, the largest first; empty where threads were
-        /// not read.
+        /// Threads that used enough CPU time, in the contender's turns and outside of them, to have
+        /// done that, with their shares of all its CPU time, the largest first; empty if threads
+        /// were not read.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         threads: Vec<ThreadShare>,
     },
@@ -207,10 +207,10 @@ pub enum Finding {
     },
     /// In a measured step in turns the contender got faster, and the others did not.
     RisingInTurns {
-        /// Growth of its requests for each second of CPU time from the first block to the last,
-        /// relative to the median of the others; the best guess.
+        /// Growth in the contender's requests per second of CPU time from the first block to the
+        /// last, relative to the median of the others; the best guess.
         rise: f64,
-        /// The same relative to the load generator's CPU time for its requests.
+        /// Growth of the load generator's CPU time for each second of the contender's.
         to_generator: f64,
         /// Blocks that say so.
         blocks: usize,
@@ -270,7 +270,7 @@ pub enum Finding {
     },
     /// Part of a step's time slices have this verdict by themselves.
     PartOfTime {
-        /// Their verdict, or a worse one.
+        /// Verdict of the slices, or a worse one.
         slices: FairnessVerdict,
         /// Share of the step's time.
         share: f64,
@@ -279,17 +279,17 @@ pub enum Finding {
     },
     /// A verdict that is recorded in words, by a rule that is not one of these.
     Recorded {
-        /// Its words.
+        /// Words of the verdict.
         evidence: String,
     },
 }
 
-/// Threads of one name, with their share of the CPU time of a contender.
+/// Threads with one name, and their share of the contender's CPU time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ThreadShare {
-    /// Their name, as in samples.
+    /// Name of the threads, as in samples.
     pub name: String,
-    /// Their share.
+    /// Share of the contender's CPU time.
     pub share: f64,
 }
 

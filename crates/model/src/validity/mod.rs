@@ -33,10 +33,10 @@ pub use finding::{Finding, RequiredReading, ThreadShare};
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum FairnessVerdict {
-    /// Nothing speaks against it.
+    /// Nothing speaks against the number.
     #[default]
     Fair,
-    /// It may be compared, with a mark: something disturbed it a little.
+    /// The number may be compared, with a mark: something disturbed it a little.
     Degraded,
     /// A reading that a rule needs could not be made.
     Unknown,
@@ -180,7 +180,7 @@ impl fmt::Display for Validity {
 /// One thing that was found, and what it means for the number.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Reason {
-    /// Its meaning; `fair` for a diagnostic.
+    /// Verdict of the finding; `fair` for a diagnostic.
     pub verdict: FairnessVerdict,
     /// The finding.
     #[serde(flatten)]
