@@ -151,8 +151,8 @@ pub enum Extract {
     Json(String),
     /// The value of the header with this name, in any case.
     Header(String),
-    /// What the first group of this regular expression matches in the body, or the whole match if
-    /// it has no group.
+    /// The match of this regular expression's first group in the body, or the whole match if it has
+    /// no group.
     Regex(Pattern),
 }
 
