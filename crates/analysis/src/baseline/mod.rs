@@ -1,7 +1,7 @@
 //! The current version of contenders (head) compared with an earlier one (base), and the conditions
 //! that hold.
 //!
-//! Head and base of a contender are two cases of the session, so their numbers are those of the
+//! A contender's head and base are two cases of the session, so their numbers are those in the
 //! tables; ratios are over the same sets.
 
 pub mod sentence;

@@ -164,8 +164,7 @@ fn under_load(
     Ok(found)
 }
 
-/// Returns the CPU until the end of the warm-up beyond the later cost of the same number of
-/// requests, s.
+/// Returns the CPU time until the end of the warm-up beyond what as many requests cost later, s.
 fn warm_up_cpu_s(run: &RunData<'_>) -> Option<f64> {
     let warm_up: Vec<_> = run.steps.iter().filter(|step| step.warm_up).collect();
     let last = warm_up.last()?.slices.last()?.contender_after.as_ref()?;

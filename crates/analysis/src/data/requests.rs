@@ -35,10 +35,10 @@ pub struct RequestRow {
     pub block: Block,
 }
 
-/// The results of one request, or of all of them.
+/// The results of one request, or of all together.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Block {
-    /// Name of the request; [`ALL`] for all of them.
+    /// Name of the request; [`ALL`] for all requests.
     pub request: String,
     /// Number of successful requests.
     pub requests: u64,

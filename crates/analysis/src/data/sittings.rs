@@ -80,8 +80,8 @@ pub fn began(begin: &Begin) -> &str {
     begin.sitting.as_deref().unwrap_or_default()
 }
 
-/// Returns the number of pairs with sittings that differ, and the range of the shares of variance;
-/// `None` without a pair.
+/// Returns how many pairs have sittings that differ, with the lowest and the highest share of
+/// variance; `None` without a pair.
 pub fn summary(pairs: impl Iterator<Item = BetweenSittings>) -> Option<(usize, f64, f64)> {
     let pairs: Vec<BetweenSittings> = pairs.collect();
     let shares = || pairs.iter().map(|pair| pair.share);

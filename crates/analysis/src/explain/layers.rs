@@ -47,8 +47,8 @@ pub struct LayersRow {
     pub label: String,
     /// Number of samples.
     pub samples: u64,
-    /// CPU per request of each name, us, with half of its 95 % interval due to the number of
-    /// samples; `None` if it has no samples.
+    /// CPU per request in each layer of [`Layers::names`], us, with half the 95 % interval due to
+    /// the number of samples; `None` if it has no samples.
     pub cpu_us: Vec<Option<(f64, f64)>>,
 }
 

@@ -219,7 +219,7 @@ fn per_request(step: &StepData<'_>, grew: u64) -> Option<f64> {
     (ended > 0).then(|| as_f64(grew) / as_f64(ended))
 }
 
-/// Returns the requests that the backend responded to; `None` in turns, where it serves all
+/// Returns the requests that the backend responded to; `None` in turns, in which it serves all
 /// contenders.
 fn backend_requests(step: &StepData<'_>) -> Option<u64> {
     let requests = |sample: &Option<ResourceSample>| sample.as_ref()?.requests;
@@ -234,7 +234,7 @@ fn backend_requests(step: &StepData<'_>) -> Option<u64> {
 /// A quantity, with the samples of both contenders.
 type Samples<'q> = (&'q RequestCost, Sample, Sample);
 
-/// Two rows of a table, whether one is the base of the other, and the quantities of both.
+/// Two table rows, whether one is the base of the other, and the quantities of both.
 type Pair<'q> = ([&'q Row; 2], bool, Vec<Samples<'q>>);
 
 /// Compares the first row of a table with each of the others, then each contender with its base, at

@@ -21,8 +21,8 @@ pub struct BenchmarkVerdict {
     pub benchmark: String,
     /// Backend, limits, runtime and profile in words.
     pub conditions: String,
-    /// The contender that serves significantly more requests per second than each of the others
-    /// that are ranked; absent where there is none.
+    /// The contender that serves significantly more requests per second than each other ranked one;
+    /// absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub winner: Option<String>,
     /// The conclusion as the report has it, one or more sentences.
@@ -77,7 +77,7 @@ pub struct Ranked {
 pub struct WithInterval {
     /// The number.
     pub point: f64,
-    /// The lower end; absent where there are too few runs.
+    /// The lower end; absent if there are too few runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub low: Option<f64>,
     /// The upper end.
@@ -108,7 +108,7 @@ pub struct CpuExplanation {
     pub dearer: String,
     /// The other one.
     pub cheaper: String,
-    /// The reasons; absent where their CPU per request does not differ significantly.
+    /// The reasons; absent if their CPU per request does not differ significantly.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sentence: Option<String>,
     /// CPU per request, then its parts, us; then what else a request has.
@@ -118,7 +118,7 @@ pub struct CpuExplanation {
 /// The amounts of one thing that two contenders take for a request.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct TakenByBoth {
-    /// Its name, with its unit.
+    /// Name of the thing, with its unit.
     pub name: &'static str,
     /// The amount of the dearer contender.
     pub dearer: f64,

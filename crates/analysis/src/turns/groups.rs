@@ -44,8 +44,8 @@ pub fn named(cases: &[CaseData<'_>]) -> Option<Common> {
 }
 
 /// Returns the log ratios of two contenders in different groups: each divided by the common one in
-/// the blocks of its group. The n-th block of one group is paired with the n-th of the other, as
-/// distances from the means, so that the mean is over all blocks of both.
+/// the blocks of its group. The n-th blocks of the two groups are paired, as distances from the
+/// means, so that the mean is over all blocks of both.
 pub fn across(one: &[f64], other: &[f64]) -> Vec<f64> {
     let length = one.len().min(other.len());
     let mean = |logs: &[f64]| logs.iter().sum::<f64>() / count(logs.len());

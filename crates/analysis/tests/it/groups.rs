@@ -79,7 +79,7 @@ fn spreads_and_blocks_are_those_of_groups() {
         });
         pair.unwrap().clone()
     };
-    // Every contender in each set, and the noise of four of them across groups, of two within one.
+    // Every contender is in each set; the noise is that of four across groups, of two within one.
     let (within, across) = (spread(FIRST, OTHER), spread(FIRST, SECOND));
     assert_eq!((within.ratios.len(), across.ratios.len()), (5, 5));
     let more = across.components.within / within.components.within;

@@ -279,8 +279,8 @@ fn a_turn_has_a_rate_and_where_it_was_read_a_cost() {
     assert_eq!(turns_of(slice), [], "whole runs have none");
 }
 
-/// A set of two CPU-bound contenders, of which each turn had another share of the core, and one of
-/// them takes twice the CPU time for each request.
+/// A set of two CPU-bound contenders: each turn had another share of the core, and one contender
+/// takes twice the CPU time for each request.
 fn disturbed(percent: u64) -> Results {
     let mut runs = Vec::new();
     for repetition in 1..=3 {

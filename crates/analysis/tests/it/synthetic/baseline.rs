@@ -51,7 +51,7 @@ pub(crate) fn analyse(results: &Results) -> Analysis<'_> {
     Analysis::of(&AnalysisInput::new(results, "Synthetic"))
 }
 
-/// The same where looking at the sets decided how many there are.
+/// Makes the results those of a session that looked at its sets to decide how many there are.
 pub(crate) fn sequential(mut results: Results, sets: u32, because: DecisionReason) -> Results {
     results.runs_decision = Some(RunsDecision {
         asked: RunsUntil::sure(60, None),

@@ -12,7 +12,7 @@ pub(crate) const RATE: f64 = 4000.0;
 /// The open load of a contender in a set.
 #[derive(Clone, Copy)]
 pub(crate) struct Open {
-    /// Its p50, and a tenth of its p99, ms.
+    /// The p50, and a tenth of the p99, ms.
     pub(crate) time_ms: f64,
     /// Requests in all its slices.
     pub(crate) requests: u64,
@@ -125,7 +125,7 @@ pub(crate) fn run(contender: &str, repetition: u32, open: Option<Open>) -> RunRe
     }
 }
 
-/// Of each set the open load of one and of two.
+/// Results of two contenders, with the open load of each in each set.
 pub(crate) fn results(sets: &[[Option<Open>; 2]]) -> Results {
     let sets = (1..).zip(sets);
     let runs = sets.flat_map(|(repetition, [one, two])| {

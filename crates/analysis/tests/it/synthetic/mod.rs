@@ -64,7 +64,7 @@ pub(crate) enum Fault {
     WrongResponse,
     /// Killed for memory in the last but one step of the second run.
     OutOfMemory,
-    /// It never responds.
+    /// The contender never responds.
     NeverReady,
     /// Requests time out at the highest loads.
     TimeOuts,
