@@ -1,5 +1,5 @@
-//! A server whose limit is known: this number of workers, each of which takes the same time for
-//! every request, in the order of arrival. It sustains WORKERS / SERVICE requests per second.
+//! A server with a known limit: WORKERS workers take the same time for every request, in the order
+//! of arrival. It sustains WORKERS / SERVICE requests per second.
 //!
 //! `limited-server ADDRESS WORKERS SERVICE_US`. The queue is reckoned, not worked: the
 //! response to a request is sent when its worker would be done, so that a thread which wakes up

@@ -114,7 +114,7 @@ fn play(
 }
 
 /// Whether the load generator's cores work in a window: in the second of the first pair, the first
-/// of the second pair, and so on, so that a drift of the host's speed favours neither.
+/// of the second pair, and so on, so that drift in the host's speed favours neither.
 fn is_working(window: usize) -> bool {
     matches!(window % 4, 1 | 2)
 }

@@ -118,8 +118,8 @@ impl Arrivals {
                 *at_ns
             }
             Curve::Ramp { from, slope } => {
-                // The number of requests until t is from * t + slope * t^2 / 2; the n-th one is
-                // due where this reaches n + 1/2. Written without a difference of near equals.
+                // The number of requests until t is from * t + slope * t^2 / 2; the n-th one is due
+                // when this reaches n + 1/2. Written without a difference of near equals.
                 let area = index + 0.5;
                 let root = *from * *from + 2.0 * *slope * area;
                 2.0 * area / (*from + root.max(0.0).sqrt())

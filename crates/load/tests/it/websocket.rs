@@ -216,7 +216,7 @@ fn until_the_window() -> Act {
 
 fn check(name: &str, address: &str, class: ErrorClass, change: fn(&mut LoadSpec)) {
     let mut spec = websocket_spec(address, 2, REQUESTS);
-    // What is not to come in time must still come after the pause where it comes at all.
+    // What must not come in time must still come after the pause, if it comes at all.
     spec.timeout_answer_ns = answer_limit_ns(Some(class)) + 2 * UNTIL_THE_WINDOW_NS;
     change(&mut spec);
     let total = run(&spec);

@@ -33,7 +33,7 @@ fn strings_of_the_rfc_are_read_and_written() {
         assert_eq!(String::from_utf8(read).unwrap(), text);
         assert_eq!(huffman::encode(text.as_bytes()), hex(code));
     }
-    // Padding of zeros, of a whole byte, and the end of strings itself.
+    // Padding with zeros, padding by a whole byte, and the end-of-string symbol itself.
     for code in [
         "f1e3 c2e5 f23a 6ba0 ab90 f4fe",
         "a8eb 1064 9cbf ff",
