@@ -1,11 +1,11 @@
 //! How often a table of equal contenders finds differences among them, and how often one that is
 //! faster is found: the numbers in docs/method/simulations.md.
 //!
-//! `cargo run --release -p bakeoff-stats --example family` takes some minutes and always prints
-//! the same. A session is a table of contenders with log-normal runs in shuffled blocks. Standard
+//! `cargo run --release -p bakeoff-stats --example family` takes some minutes and always prints the
+//! same. A session is a table of contenders with log-normal runs in shuffled blocks. Standard
 //! deviations of log throughput are those of the records: 3 % for native contenders, 11 % for those
-//! on the JVM. In half of the sessions half of the variance is the block's, common to all of its
-//! level: drift of the host.
+//! on the JVM. In half the sessions, half of the variance is the block's, common to all its runs:
+//! drift of the host.
 
 #![expect(clippy::print_stdout, reason = "an example prints what it found")]
 #![expect(clippy::expect_used, reason = "an example may stop at any fault")]

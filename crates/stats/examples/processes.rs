@@ -128,8 +128,8 @@ const DESIGNS: [Design; 4] = [
     design("three near, 20 and 10", 3, [20, 10], true),
 ];
 
-/// Standard deviations of logarithms: of processes, of the capacity from trial to trial, and the
-/// spread of the curve.
+/// Standard deviations of logarithms: between processes, and of the capacity from trial to trial;
+/// then the spread of the curve.
 const HOSTS: [(Differ, [f64; 3]); 7] = [
     (Differ::Normal, [0.0, 0.0, 0.003]),
     (Differ::Normal, [0.02, 0.0, 0.01]),

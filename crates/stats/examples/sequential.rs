@@ -23,10 +23,10 @@ enum Noise {
     Skewed,
     /// One set in ten has ten times the deviation.
     Disturbed,
-    /// Each process of one contender ends in one of two modes, with a tenth of their distance
-    /// around them: as programs with a just-in-time compiler do.
+    /// Each process of one contender ends in one of two modes, with noise around them that is a
+    /// tenth as wide as their distance: as programs with a just-in-time compiler do.
     TwoModes,
-    /// Each process of both contenders does.
+    /// Each process of both contenders ends in one of two modes.
     TwoModesEach,
 }
 

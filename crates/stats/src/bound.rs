@@ -11,8 +11,8 @@ use crate::sample::{Budget, Estimate, Interval, Sample};
 use crate::sequential::Sequential;
 use crate::set_pairs::SetPairs;
 
-/// The chance of any false "above" among all ratios of a session together, and of a false "below"
-/// for each. One-sided, so that the 95 % interval of a single ratio lies on that side.
+/// The chance of any false "above" among a session's ratios together, and of a false "below" for
+/// each. One-sided, so that the 95 % interval of a single ratio lies on that side.
 const ERROR: f64 = 0.025;
 
 /// The side of a bound on which a ratio is.

@@ -9,7 +9,7 @@
 //! likely to be above or below (King-Smith et al., "Efficient and Unbiased Modifications of the
 //! QUEST Threshold Method", Vision Research 1994, who found that the mean or the median loses
 //! little compared with looking ahead). Once the capacity is roughly known, trials alternate
-//! between rates where it is significantly above and below: at the median all curves agree, so that
+//! between rates that are significantly below and above it: at the median all curves agree, so that
 //! trials there do not show the steepness. Bisection would believe every trial, so a single stall
 //! of the host would mislead it permanently.
 

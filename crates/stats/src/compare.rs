@@ -60,8 +60,8 @@ impl Verdict {
 pub struct Criteria {
     /// The better direction.
     pub better: Better,
-    /// Confidence of each interval, and of all verdicts "faster" and "slower" of a family
-    /// together: 0.95 = 95 %.
+    /// Confidence of each interval, and of all verdicts "faster" and "slower" in a family together:
+    /// 0.95 = 95 %.
     pub confidence: f64,
     /// The smallest relevant difference: 0.03 = 3 %.
     pub relevance: f64,
@@ -141,8 +141,7 @@ pub fn compare_family(pairs: &[(&Sample, &Sample, Criteria)]) -> Vec<Comparison>
     .collect()
 }
 
-/// The ratio of two samples, and the result of a look at it if the number of sets was decided by
-/// looking.
+/// The ratio of two samples, with a look at it if the number of sets was decided by looking.
 #[derive(Debug, Clone, Copy)]
 struct JudgedRatio {
     ratio: LogRatio,

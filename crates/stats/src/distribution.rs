@@ -191,7 +191,7 @@ fn incomplete_gamma(a: f64, x: f64) -> f64 {
 }
 
 /// Logarithm of the gamma function for positive `x`: Stirling's series (Abramowitz and Stegun
-/// 6.1.41) after moving up to where it is exact to double precision.
+/// 6.1.41) after moving up until it is exact to double precision.
 fn ln_gamma(x: f64) -> f64 {
     let mut shift = 0.0;
     let mut at = x;

@@ -1,11 +1,11 @@
 //! The position in a line of commits at which a value shifted from one level to another: the
 //! posterior over positions, from sessions that each measure some of the commits concurrently.
 //!
-//! The model: all commits before the shift share one level, the shift and all after it another. The
-//! value of a commit in a session differs from its level by an error with Student's t distribution
-//! with [`FREEDOM`] degrees of freedom, whose scale covers the spread of its sets and the effect of
-//! a build by itself ([`OF_BUILDS`]). Levels are unknown and free in each session; every position
-//! is equally likely before the first.
+//! The model: all commits before the shift share one level, the shift and all after it another. A
+//! commit's value in a session differs from its level by an error with Student's t distribution
+//! with [`FREEDOM`] degrees of freedom, whose scale covers the spread of its sets and the effect
+//! that a build has by itself ([`OF_BUILDS`]). Levels are unknown and free in each session; every
+//! position is equally likely before the first.
 
 use std::collections::{BTreeMap, BTreeSet};
 

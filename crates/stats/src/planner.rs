@@ -44,8 +44,8 @@ pub struct Spread {
     paired_freedom: f64,
     /// Sum of the variances of the two, each over its runs.
     apart: f64,
-    /// Degrees of freedom of that sum, divided by the number of blocks less one (Satterthwaite,
-    /// Biometrics 1946): 1 if one of the two has all the variance, 2 if both have the same.
+    /// Degrees of freedom of `apart`, divided by the blocks less one (Satterthwaite, Biometrics
+    /// 1946): 1 if one of the two has all the variance, 2 if both have the same.
     apart_freedom: f64,
     /// Whether the contenders are compared in pairs for any number of runs.
     sets: bool,
@@ -89,7 +89,7 @@ impl Spread {
     }
 
     /// Returns the precision that a comparison would have with this number of runs, by the upper
-    /// bound of the variance: of pairs as of pairs, and of few whole runs as of two samples.
+    /// bound of the variance: pairs are compared as pairs, few whole runs as two samples.
     #[must_use]
     pub fn exactness(&self, runs: u32) -> Exactness {
         let number = f64::from(runs);

@@ -29,7 +29,7 @@ pub struct Ranked {
 
 /// Orders `samples` from the best mean to the worst. A sample's rank is one more than the number of
 /// faster ones by the verdicts of `pairs`, which must be for the same samples. So every rank is
-/// based on tests of the family (Klein, Wright and Wieczorek, "A Joint Confidence Region for an
+/// based on the family's tests (Klein, Wright and Wieczorek, "A Joint Confidence Region for an
 /// Overall Ranking of Populations", Journal of the Royal Statistical Society C 2020), and a noisy
 /// contender may have a better rank than one with a better mean. With single runs all are first.
 #[must_use]

@@ -81,8 +81,9 @@ impl Rise {
 
 /// Slopes of the logarithms over all pairs of points, in order (Theil and Sen), because a single
 /// slice with a garbage collection or busy neighbours must not tip the estimate. The limits use
-/// Kendall's statistic, which assumes no shape of the noise (Sen, "Estimates of the Regression
-/// Coefficient Based on Kendall's Tau", Journal of the American Statistical Association 1968).
+/// Kendall's statistic, which assumes nothing about the noise's shape (Sen, "Estimates of the
+/// Regression Coefficient Based on Kendall's Tau", Journal of the American Statistical Association
+/// 1968).
 struct Slopes {
     /// The slopes, at least one.
     sorted: Vec<f64>,
@@ -140,10 +141,10 @@ impl Slopes {
 }
 
 /// Returns the factor by which Kendall's statistic varies more than with independent noise, from
-/// the residuals of the series without its slope: `(1 + r) / (1 - r)` with the correlation of
-/// neighbours' ranks, as for noise that keeps a part of itself from point to point (after Hamed and
-/// Rao, "A Modified Mann-Kendall Trend Test for Autocorrelated Data", Journal of Hydrology 1998). A
-/// host that is slow for some seconds makes such noise.
+/// the residuals of the series without its slope: `(1 + r) / (1 - r)` with the rank correlation of
+/// neighbours, as for noise that partly carries over from point to point (after Hamed and Rao, "A
+/// Modified Mann-Kendall Trend Test for Autocorrelated Data", Journal of Hydrology 1998). A host
+/// that is slow for some seconds makes such noise.
 fn inflation(left: &[f64]) -> f64 {
     if left.iter().all(|value| Some(value) == left.first()) {
         return 1.0;

@@ -23,14 +23,14 @@ use crate::set_pairs::SetPairs;
 /// The allowed errors, and what counts as a difference.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sequential {
-    /// The chance of any false [`Decision::Different`] in a family, over all looks together, and
-    /// of any interval of the family that misses the truth: 0.05 = 5 %.
+    /// The chance of any false [`Decision::Different`] in a family, over all looks together, and of
+    /// any interval in it that misses the truth: 0.05 = 5 %.
     pub alpha: f64,
     /// The share of `alpha` that is spent on stopping early: 0 = one Student's t when the budget is
     /// spent and nothing before, 1 = the e-process alone.
     pub early_share: f64,
-    /// The variance of the prior of the true log ratio, in variances of a set's log ratio: the size
-    /// of differences that the e-process expects. The error is valid for every value; the number of
+    /// The prior variance of the true log ratio, in variances of a set's log ratio: the size of
+    /// differences that the e-process expects. The error is valid for every value; the number of
     /// sets until a decision depends on it.
     pub prior_variance: f64,
     /// The largest log ratio that is too small to matter: ln 1.03.
@@ -99,9 +99,9 @@ impl Default for Sequential {
     /// by simulation (`examples/sequential.rs`), among sessions of at most 12 sets:
     ///
     /// - A larger share for stopping early takes more power from the last look than it saves sets.
-    ///   With 30 % of it, effects of one standard deviation are found in 84 % of the sessions (88 %
-    ///   by Student's t with the whole error, 79 % with a share of 50 %), and effects of two after
-    ///   7.8 sets on average (7.3).
+    ///   With 30 %, one-deviation effects are found in 84 % of the sessions (88 % by Student's t
+    ///   with the whole error, 79 % with a share of 50 %), and two-deviation effects after 7.8 sets
+    ///   on average (7.3).
     /// - A prior variance of 3, 10 or 30 makes little difference. With a smaller one large effects
     ///   take longer if there are many pairs, with a larger one those of about two deviations.
     /// - With two processes of each service in a set, two sets are enough: their differences show
@@ -330,11 +330,11 @@ pub fn ln_e_value(looked_at: LookedAt, t: f64, prior_variance: f64) -> f64 {
 /// Returns the log e-value for this number of sets against "the true mean is at most 0", whose mean
 /// is `t` standard errors away from 0.
 ///
-/// It is that of [`ln_e_value`] with the half of the prior that is above 0 in the place of the
-/// whole, which is twice the e-value times the posterior probability of that half. With the prior
-/// of [`ln_e_value`] the posterior of the mean is Student's with one degree of freedom more than
-/// the variance has (Bernardo and Smith, "Bayesian Theory", 1994, section 5.2). So the e-values of
-/// the two sides add up to twice that of both.
+/// It is that of [`ln_e_value`] with the prior's half above 0 in place of the whole, which is twice
+/// the e-value times that half's posterior probability. With the prior of [`ln_e_value`] the mean's
+/// posterior is Student's with one degree of freedom more than the variance has (Bernardo and
+/// Smith, "Bayesian Theory", 1994, section 5.2). So the e-values of the two sides add up to twice
+/// that of both.
 ///
 /// If the true mean is 0 and the noise is normal, the chance that it exceeds 1/α after any number
 /// of sets is at most α (Ville 1939). If the true mean is lower, the same noise makes each `t`

@@ -2,19 +2,19 @@
 //! processes of one service.
 //!
 //! The spread of two or three ratios hardly shows how far the ratio of the next set may be, so
-//! Student's t multiplies its error by 12.7 or 4.3. If each set has two processes of each service,
+//! Student's t multiplies its error by 12.7 or 4.3. If each set has two processes per service,
 //! their differences r (of the first) and q (of the second) show the same: they have a mean of
-//! zero, whatever the services are, and the log ratio of the means of both has the variance (E r² +
-//! E q²) / 4, whether the two vary alike or not. These are two further variances with as many
-//! degrees of freedom as there are sets, which are pooled with the spread of the ratios. Such a
-//! moderated variance is common for few replicates (Smyth, "Linear Models and Empirical Bayes
-//! Methods for Assessing Differential Expression in Microarray Experiments", Statistical
-//! Applications in Genetics and Molecular Biology 2004); here it needs no prior.
+//! zero, whatever the services are, and the log ratio of both means has the variance (E r² + E q²)
+//! / 4, whether the two vary alike or not. These are two further variances with as many degrees of
+//! freedom as there are sets, which are pooled with the spread of the ratios. Such a moderated
+//! variance is common for few replicates (Smyth, "Linear Models and Empirical Bayes Methods for
+//! Assessing Differential Expression in Microarray Experiments", Statistical Applications in
+//! Genetics and Molecular Biology 2004); here it needs no prior.
 //!
 //! Twins cannot show a ratio that itself differs from set to set, because both processes of a
 //! service share it. The spread of the ratios does: if it is significantly larger, it alone is used
-//! (Bancroft, "On Biases in Estimation due to the Use of Preliminary Tests of Significance", Annals
-//! of Mathematical Statistics 1944).
+//! (Bancroft, "On Biases in Estimation due to the Use of Preliminary Tests of Significance", Ann.
+//! Math. Statist. 1944).
 
 use bakeoff_base::number::length_as_f64 as count;
 

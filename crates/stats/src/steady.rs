@@ -54,12 +54,12 @@ pub fn steady_state(series: &[f64], relevance: f64) -> Option<SteadyState> {
 }
 
 /// Returns the indices at which a new mean starts: the cuts that minimise the squared distances
-/// from the segments' means plus a penalty per cut of `3 ln(n)` variances, with segments of two
-/// points or more, found exactly by optimal partitioning (Jackson et al., "An Algorithm for Optimal
-/// Partitioning of Data on an Interval", IEEE Signal Processing Letters 2005). The pruning of PELT
-/// is omitted: it saves nothing at hundreds of points and is not exact with a minimum length. The
-/// variance is estimated from the differences of neighbours, by their median so that the changes
-/// themselves do not count.
+/// from the segments' means plus `3 ln(n)` variances per cut, with segments of two points or more,
+/// found exactly by optimal partitioning (Jackson et al., "An Algorithm for Optimal Partitioning of
+/// Data on an Interval", IEEE Signal Processing Letters 2005). The pruning of PELT is omitted: it
+/// saves nothing at hundreds of points and is not exact with a minimum length. The variance is
+/// estimated from the differences of neighbours, by their median so that the changes themselves do
+/// not count.
 #[must_use]
 pub fn change_points(series: &[f64]) -> Vec<usize> {
     const SEGMENT_MIN: usize = 2;

@@ -1,4 +1,4 @@
-//! Ratios held against bounds: of fixed numbers of sets, and of numbers that were decided by
+//! Ratios compared with bounds: with a fixed number of sets, and with a number that was decided by
 //! looking at the sets.
 
 use bakeoff_base::random::Random;
@@ -136,7 +136,7 @@ fn looked(ratios: &[f64], budget: Budget) -> Bounded {
     against_bounds(&[(&first, &second, 1.05)])[0]
 }
 
-/// The look at which a session of at most that number of sets ends, and on which side of its bound.
+/// The look at which a session with at most these sets ends, and the side of its bound.
 fn stopped(ratios: &[f64]) -> (usize, BoundSide) {
     let looks = (1..ratios.len()).map(|sets| (sets, looked(&ratios[..sets], Budget::Left)));
     let early = looks.map(|(sets, found)| (sets, found.side));
@@ -182,7 +182,7 @@ fn looks_at_a_ratio_at_its_bound_are_rarely_above() {
     assert!(f64::from(above) <= 0.01 * f64::from(SESSIONS), "{above}");
 }
 
-/// The same looks by Student's t for fixed numbers of sets: what the test above must not find.
+/// Looks by Student's t, which assumes a fixed number of sets: they err too often.
 #[test]
 fn looks_as_if_the_number_of_sets_were_fixed_are_above_too_often() {
     const SESSIONS: u32 = 2000;

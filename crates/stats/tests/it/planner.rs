@@ -37,8 +37,8 @@ fn samples(runs: &[Vec<(u32, f64)>; 2], number: u32) -> [Sample; 2] {
     })
 }
 
-/// Of 1,000 planned sessions, how many find the difference in the right direction, and how many the
-/// wrong way or at all where they are equal; with the mean number of runs.
+/// Of 1,000 planned sessions, how many find the difference in the right direction, and how many in
+/// the wrong one, or any if there is none; with the mean number of runs.
 fn sessions(deviation: f64, until: f64, slower: f64) -> (u32, u32, f64) {
     let (mut random, most) = (Random::new(2013), 100);
     let threshold = Threshold::of_family(1);

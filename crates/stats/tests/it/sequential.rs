@@ -245,8 +245,8 @@ fn a_family_is_decided_by_holm_and_its_intervals_by_bonferroni() {
     assert_eq!(single, [sequential.look(&pair(&middling), Budget::Spent)]);
 }
 
-/// The looks after each set until the session stops, of which the last is at the end of a budget of
-/// that number of sets.
+/// The number of sets after which the session stops, and its last look; the budget is for all these
+/// sets.
 fn stopped(sequential: &Sequential, log_ratios: &[f64]) -> (usize, Look) {
     let looks = (1..=log_ratios.len()).map(|sets| {
         let budget = match sets < log_ratios.len() {
@@ -314,8 +314,8 @@ fn twins(sets: &[[f64; 4]]) -> SetPairs {
 
 #[test]
 fn two_processes_of_each_service_know_their_noise() {
-    // The mean squares of the gaps are 0.01 and 0.0025, so a ratio has a variance of 0.003125 by
-    // 3 * 12.5^2 / (10^2 + 2.5^2) = 4.411764706 degrees of freedom; the ratios 0.2, 0.3, 0.25 have
+    // The mean squares of the gaps are 0.01 and 0.0025, so a ratio has the variance 0.003125 by 3 *
+    // 12.5^2 / (10^2 + 2.5^2) = 4.411764706 degrees of freedom; the ratios 0.2, 0.3, 0.25 have
     // 0.0025 by two.
     let sets = twins(&[
         [0.35, 0.25, 0.125, 0.075],
