@@ -14,7 +14,7 @@ pub(crate) struct Band {
     pub(crate) case: usize,
     pub(crate) name: String,
     pub(crate) published: bool,
-    /// Medians; their interval reaches from the lowest to the highest run, where there are several.
+    /// Medians; with several runs, their interval reaches from the lowest to the highest run.
     pub(crate) points: Vec<Point>,
 }
 

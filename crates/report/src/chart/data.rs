@@ -54,7 +54,7 @@ pub(crate) enum Scale {
     Categories(Vec<String>),
 }
 
-/// The points of one run of one case, or of one case when runs are merged.
+/// The points of one run, or of one case when runs are merged.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Series {
     /// Index of the case in the benchmark: its colour.
@@ -74,7 +74,7 @@ pub(crate) struct Point {
     pub(crate) x: f64,
     /// `None` is a gap.
     pub(crate) y: Option<f64>,
-    /// Ends of the interval, where there is one.
+    /// Ends of the interval, if there is one.
     pub(crate) interval: Option<(f64, f64)>,
     /// Whether the number is fair; others are drawn hollow.
     pub(crate) fair: bool,

@@ -1,4 +1,4 @@
-//! Charts of the inside of contenders and databases, over the time of the load.
+//! Charts from inside contenders and databases, over the time of the load.
 
 use crate::chart::curves::axis;
 use crate::chart::steps::over_runs;
@@ -9,7 +9,7 @@ use bakeoff_analysis::explain::{cpu_parts, database, gc};
 
 const SINCE: &str = "s since the load started";
 
-/// How much of its CPU time each contender compiled. None where nothing does.
+/// The share of its CPU time that each contender compiled; no points if nothing does.
 pub(crate) fn compiling(benchmark: &BenchmarkData<'_>) -> Chart {
     let series = over_runs(benchmark, |run| {
         let slices = &run.records.intervals;

@@ -69,7 +69,7 @@ pub(crate) fn of_capacity(capacity: &CapacityAnalysis<'_>) -> Vec<Chart> {
     finished(charts, &capacity.data, &[])
 }
 
-/// Those with anything to show, under titles that name the backend.
+/// Returns the charts with anything to show, under titles that name the backend.
 fn finished(
     mut charts: Vec<Chart>,
     benchmark: &BenchmarkData<'_>,

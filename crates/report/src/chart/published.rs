@@ -109,7 +109,7 @@ fn add_starts(chart: &mut Chart, published: &[PublishedSeries<'_>]) {
     }
 }
 
-/// A value or a gap for each category of a chart; all gaps where nothing was published.
+/// A value or a gap for each category of a chart; all gaps if nothing was published.
 fn values(id: &str, result: &PublishedResult, categories: &[String]) -> Vec<Option<f64>> {
     let labels = step_labels(&result.steps, 1);
     let of_series = |series: &[f64], label: &String| {

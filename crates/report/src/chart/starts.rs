@@ -1,4 +1,4 @@
-//! Charts of starts: of the runs of a load, or of cold starts alone.
+//! Charts of starts: those in the runs of a load, or cold starts alone.
 
 use crate::chart::curves::{axis, labels};
 use crate::chart::steps::over_runs;

@@ -24,7 +24,7 @@ struct Drawing {
 }
 
 const STEPS: &str = "connections";
-/// The same with warm-up steps among them.
+/// The axis name if warm-up steps are among the others.
 const WARM_UP_STEPS: &str = "connections (w = warm-up step)";
 
 fn draw(
@@ -43,9 +43,9 @@ fn draw(
     chart(drawing, labels, series)
 }
 
-/// The steps that a line goes through; none where a single one was measured. Warm-up steps are
-/// among them where their load is lower than that of every measured one, so that it rises along the
-/// axis: others would be a peak at the left of each line.
+/// The steps that a line goes through; none if a single one was measured. Warm-up steps are among
+/// them if their load is lower than that of every measured one, so that it rises along the axis:
+/// others would be a peak at the left of each line.
 fn axis_steps(benchmark: &BenchmarkData<'_>) -> Vec<String> {
     let runs = || benchmark.cases.iter().flat_map(|case| &case.runs);
     let found = |label: &String| runs().find_map(|run| run.step(label));
@@ -156,7 +156,7 @@ pub(crate) fn percentile(benchmark: &BenchmarkData<'_>, which: Percentile) -> Ch
     })
 }
 
-/// Empty where nothing failed.
+/// The share of requests that failed; empty if none did.
 pub(crate) fn errors(benchmark: &BenchmarkData<'_>) -> Chart {
     let drawing = Drawing {
         id: "errors",

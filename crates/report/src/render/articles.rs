@@ -24,7 +24,7 @@ use bakeoff_analysis::data::row::Row;
 pub struct Article {
     /// The source's name in `published.toml`: the name of the page and of its charts' folder.
     pub name: String,
-    /// Its title.
+    /// Title of the page.
     pub title: String,
     /// The page.
     pub markdown: String,
@@ -57,7 +57,7 @@ struct Round<'r> {
     input: &'r RoundResults,
     loads: Vec<LoadAnalysis<'r>>,
     startups: Vec<StartupAnalysis<'r>>,
-    /// Those of each of the loads that sources publish, too.
+    /// For each load, its charts that sources publish, too.
     charts: Vec<Vec<Chart>>,
 }
 
@@ -105,12 +105,12 @@ impl<'r> Round<'r> {
 
 /// A metric that sources publish.
 struct Kind {
-    /// The chart of ours.
+    /// Id of our chart.
     id: &'static str,
     title: &'static str,
     unit: &'static str,
     scale: Scale,
-    /// Their value at each step, by its label.
+    /// The published value at each step, by the step's label.
     values: fn(&PublishedResult) -> Vec<(String, f64)>,
 }
 
@@ -209,8 +209,8 @@ fn names(folders: &BTreeSet<&str>) -> String {
     names.join(", ")
 }
 
-/// Their lines and ours on the same axes, and the folders that ours are from; `None` where they
-/// published no such line.
+/// Published lines and ours on the same axes, and the folders that ours are from; `None` if no such
+/// line was published.
 fn figure<'r>(
     rounds: &'r [Round<'_>],
     own: &[&PublishedResult],
@@ -314,7 +314,7 @@ impl Line<'_> {
     }
 }
 
-/// Returns the single numbers that sources state, theirs and ours; empty where they state none.
+/// Returns the single numbers that sources state, theirs and ours; empty if they state none.
 fn single_numbers(rounds: &[Round<'_>], own: &[&PublishedResult], benchmark: &str) -> String {
     let mut lines = String::new();
     for result in own {
@@ -355,7 +355,7 @@ fn single_numbers(rounds: &[Round<'_>], own: &[&PublishedResult], benchmark: &st
     )
 }
 
-/// Their claims with our verdicts.
+/// The claims of a source with our verdicts.
 fn claims_table(published: &Published, claims: &[ClaimRow], source: &Source) -> String {
     // Rows are in the order of the claims.
     let rows = published.claims.iter().zip(claims);

@@ -9,7 +9,7 @@ use bakeoff_analysis::Analysis;
 pub struct ChartFile {
     /// `city-get-throughput.svg`: letters, digits, dots and dashes; unique in the report.
     pub file: String,
-    /// Its title.
+    /// Title of the chart.
     pub title: String,
     /// The document.
     pub svg: String,

@@ -7,7 +7,7 @@ use super::markdown::table::escape;
 use bakeoff_analysis::Analysis;
 use bakeoff_analysis::outcome::conclusion::{self, TextSpan};
 
-/// Returns the summary for a pull request where there is a baseline, else the conclusion of each
+/// Returns the summary for a pull request if there is a baseline, else the conclusion of each
 /// benchmark.
 #[must_use]
 pub fn summary_of_job(analysis: &Analysis<'_>) -> String {

@@ -302,7 +302,7 @@ fn parameters(line: &Line<'_, '_>) -> String {
     parameters.trim_matches(['[', ']']).to_owned()
 }
 
-/// The group of a set, where that is split.
+/// The group of a set, if that is split.
 fn group(line: &Line<'_, '_>) -> String {
     let group = line.run.records.begin.run.group;
     group.map_or_else(String::new, |group| group.to_string())
@@ -326,13 +326,13 @@ fn time(step: &StepData<'_>, value: fn(&Latency) -> f64) -> String {
     decimal(step.latency().as_ref().map(value))
 }
 
-/// A percentile of the step; nothing where too few requests took longer.
+/// A percentile of the step's times; empty if too few requests took longer.
 fn percentile(step: &StepData<'_>, share: f64, value: fn(&Latency) -> f64) -> String {
     let latency = step.latency().filter(|_| step.resolves(share));
     decimal(latency.as_ref().map(value))
 }
 
-/// The same of service times.
+/// A percentile of the step's service times; empty if too few requests took longer.
 fn service(step: &StepData<'_>, share: f64, value: fn(&Latency) -> f64) -> String {
     let latency = step.service.filter(|_| step.resolves(share));
     decimal(latency.as_ref().map(value))

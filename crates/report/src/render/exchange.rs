@@ -84,7 +84,7 @@ fn rows<'s>(analysis: &'s Analysis<'_>) -> impl Iterator<Item = (String, &'s Row
     })
 }
 
-/// The metrics of a row by name, with intervals where they have one.
+/// The metrics of a row by name, with their intervals, if they have any.
 fn metrics(row: &Row) -> Vec<(&'static str, f64, Option<[f64; 2]>)> {
     let with_interval = |name, metric: &Metric| {
         let ends = metric.estimate.interval.map(|ends| [ends.low, ends.high]);
@@ -245,7 +245,7 @@ const HLOG: &str = "\
 \"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"
 ";
 
-/// The slices of a run, tagged with their steps; `None` where it has no times, as in turns.
+/// The slices of a run, tagged with their steps; `None` if it has no times, as in turns.
 fn hlog(run: &RunData<'_>) -> Option<String> {
     let mut text = HLOG.to_owned();
     let began_ns = run.records.intervals.first()?.load.start_ns;

@@ -248,7 +248,7 @@ fn push_table(text: &mut String, table: &RankTable) {
     reasons::push(text, &table.reasons);
 }
 
-/// Adds the meaning of the signs next to ranks, where there are any.
+/// Adds the meaning of the signs next to ranks, if there are any.
 fn push_ties(text: &mut String, mut ties: impl Iterator<Item = Tie>) {
     if ties.any(|tie| tie != Tie::Alone) {
         let _ = writeln!(text, "\n{}", escape(ranks::TIES));

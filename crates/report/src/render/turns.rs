@@ -69,7 +69,7 @@ fn in_groups(sets: &Sets) -> String {
     )
 }
 
-/// The CPU time of contenders without load; empty where it was not recorded.
+/// The CPU time of contenders without load; empty if it was not recorded.
 fn unloaded(sets: &Sets) -> String {
     let Some((least, most)) = sets.unloaded_cores else {
         return String::new();

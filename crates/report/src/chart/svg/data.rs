@@ -10,7 +10,7 @@ use crate::chart::{Axis, Point, Scale, Series, Shape};
 
 impl Drawing<'_> {
     /// The data as `{id, title, shape, byPlace, x, y, series, lines}`: every run in `series`, and
-    /// in `lines` what is drawn, where that is not the same.
+    /// in `lines` what is drawn, if that differs.
     pub(crate) fn data(&self) -> Value {
         let chart = self.chart;
         let is_by_place = matches!(chart.x.scale, Scale::Categories(_));

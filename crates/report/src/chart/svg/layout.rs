@@ -50,7 +50,7 @@ pub(super) struct Plot {
     pub(super) right: f64,
     pub(super) top: f64,
     pub(super) bottom: f64,
-    /// Where there are rows.
+    /// Rows of the plot, if it has any.
     pub(super) rows: Option<Rows>,
 }
 

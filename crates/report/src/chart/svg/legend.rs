@@ -15,7 +15,7 @@ const GAP: f64 = 18.0;
 /// Entries with their places.
 pub(super) struct Legend<'l> {
     entries: Vec<(&'l Band, f64, f64)>,
-    /// Where it ends.
+    /// Lower end of the legend.
     pub(super) bottom: f64,
 }
 

@@ -82,13 +82,13 @@ pub(super) fn lines(lines: &[Band], runs: &[Band], (x, y): (&Placed, &Placed)) -
     }
 }
 
-/// The runs of a line; none where it is one.
+/// The runs of a line; empty if it is a single run.
 fn runs_of<'r>(line: &Band, runs: &'r [Band]) -> Vec<&'r Band> {
     let own: Vec<&Band> = runs.iter().filter(|run| run.is_of(line)).collect();
     if own.len() > 1 { own } else { Vec::new() }
 }
 
-/// A line without its gaps, and a mark at each point if they are few, else where one is not fair.
+/// A line without its gaps, with a mark at each point if they are few, else only at unfair ones.
 fn line_with_marks(line: &Band, marks_max: usize, x: &Placed, y: &Placed) -> Markup {
     let is_short = line.points.len() <= marks_max;
     let marks = |fair: bool| -> String {

@@ -33,7 +33,7 @@ fn has_any(points: &[Point]) -> bool {
     points.iter().any(|point| point.y.is_some())
 }
 
-/// A chart as an SVG document. `under` says where it is from, below the title.
+/// A chart as an SVG document. `under` is a line about its origin, below the title.
 pub(crate) fn document(chart: &Chart, under: &str) -> String {
     Drawing::new(chart, FILE).document(under)
 }

@@ -6,7 +6,7 @@ use bakeoff_analysis::data::number::{count, significant};
 /// About this number of ticks on an axis.
 const TICKS: f64 = 5.0;
 
-/// An axis with its ends, and where it lies in the drawing.
+/// An axis with its ends, and its place in the drawing.
 #[derive(Debug, Clone)]
 pub(super) struct Placed<'c> {
     axis: &'c Axis,
@@ -35,7 +35,7 @@ impl<'c> Placed<'c> {
         }
     }
 
-    /// Where a number is drawn; `None` where it has no place on the axis.
+    /// Where a number is drawn; `None` if it has no place on the axis.
     pub(super) fn place(&self, value: f64) -> Option<f64> {
         let share = match &self.axis.scale {
             Scale::Linear | Scale::Categories(_) => (value - self.low) / (self.high - self.low),
@@ -48,7 +48,7 @@ impl<'c> Placed<'c> {
         place.is_finite().then_some(place)
     }
 
-    /// The lowest and the highest value, and where they are drawn.
+    /// The lowest and the highest value, and the places at which they are drawn.
     pub(super) fn ends(&self) -> ([f64; 2], [f64; 2]) {
         ([self.low, self.high], [self.from, self.to])
     }

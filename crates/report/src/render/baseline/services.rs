@@ -1,6 +1,6 @@
 //! Head against base for services that keep benchmarks over time: the arrays that
-//! `github-action-benchmark` and others take, one of metrics of which more is better and one of the
-//! rest.
+//! `github-action-benchmark` and others take, one for the metrics that are better when higher and
+//! one for the rest.
 //!
 //! Each metric is there twice: the number of the head, which only means something on the host that
 //! it was measured on, and head over base, which hosts agree on better.

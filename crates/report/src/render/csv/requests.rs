@@ -33,7 +33,7 @@ const OF_REQUEST: [Column<Block>; 5] = [
     ("requests_per_s", |block| decimal(Some(block.throughput))),
 ];
 
-/// All of [`TimesMs`], first of successful requests, and at the end of failed ones.
+/// All [`TimesMs`], first for successful requests, and at the end for failed ones.
 const TIMES: [&str; 8] = [
     "min_ms", "max_ms", "mean_ms", "std_ms", "p50_ms", "p75_ms", "p95_ms", "p99_ms",
 ];
@@ -54,7 +54,7 @@ const OF_ERROR: [Column<Error>; 4] = [
 ];
 
 /// The response-time block of each step of each run as CSV, warm-up included: a row for each
-/// request and one for all. Times of failed requests are empty where none were recorded. The bands,
+/// request and one for all. Times of failed requests are empty if none were recorded. The bands,
 /// Apdex and rating are of scenarios only. `None` when no benchmark has several requests.
 #[must_use]
 pub fn requests_csv(analysis: &Analysis<'_>) -> Option<String> {

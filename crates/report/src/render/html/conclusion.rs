@@ -190,7 +190,7 @@ fn lines(answer: &Conclusion, lines: &[Line], largest: &[f64]) -> Markup {
     }
 }
 
-/// The number, and where it lies between 0 and the largest of its column.
+/// The number, and its place between 0 and the largest of its column.
 fn whisker(estimate: &Estimate, fair: bool, largest: f64, title: &str) -> Markup {
     let percent = |value: f64| format!("{:.1}%", (value / largest * 100.0).clamp(0.0, 100.0));
     let (low, high) = (percent(low(estimate)), percent(high(estimate)));

@@ -32,7 +32,7 @@ impl Panel<'_> {
         !self.published.is_empty()
     }
 
-    /// The cases with the highest peaks where there are too many; empty where there are not.
+    /// The cases with the highest peaks if there are too many; else empty.
     pub(crate) fn best(&self) -> Vec<usize> {
         let peaks = self.charts.iter().find(|chart| chart.id == "peaks");
         let Some(peaks) = peaks.filter(|peaks| peaks.series.len() > MANY) else {
@@ -48,7 +48,7 @@ impl Panel<'_> {
 pub(super) enum PanelSection {
     /// In the part of a benchmark, those with load first, then cold starts, then capacities.
     Benchmark,
-    /// In the part of the benchmark with load of that index, one for each of its parameters.
+    /// In the part of the load benchmark with this index, one for each of its parameters.
     Scaling(usize),
     /// In the part about baselines, one for each set of conditions.
     Overhead,

@@ -12,7 +12,7 @@ use bakeoff_analysis::data::number::{significant, significant_or_dash};
 use bakeoff_analysis::data::row::Row;
 use bakeoff_analysis::tables::summary::BenchmarkSummary;
 
-/// A case with parameters, and its row where it has any numbers.
+/// A case with parameters, and its row if it has any numbers.
 struct Cell<'s> {
     parameters: BTreeMap<String, String>,
     row: Option<&'s Row>,

@@ -8,7 +8,7 @@ use crate::render::table::{Cell, Mark, Table};
 use bakeoff_analysis::data::metric::Metric;
 use bakeoff_analysis::data::number::{range, significant, spread};
 
-/// A heading, and what it means where that needs a sentence.
+/// A heading, and its meaning if that needs a sentence.
 pub(super) type Heading = (&'static str, &'static str);
 
 /// A table of that class in a frame that scrolls, below the place for its tools. Facts are read and

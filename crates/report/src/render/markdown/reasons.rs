@@ -6,8 +6,8 @@ use super::table::{self, escape};
 use crate::render::table::reasons;
 use bakeoff_analysis::explain::reasons::Reasons;
 
-/// A sentence for each pair, and the whole table where there is one pair only: that of all pairs of
-/// a large session is in the HTML report.
+/// A sentence for each pair, and the whole table if there is one pair only: the table of all pairs
+/// in a large session is in the HTML report.
 pub(super) fn push(text: &mut String, all: &[Reasons]) {
     let sentences: Vec<String> = all.iter().filter_map(Reasons::sentence).collect();
     if sentences.is_empty() {

@@ -30,7 +30,7 @@ const CPU_COLUMNS: &[Column<CpuPartsRow>] = &[
     .help("all the rest, in measured steps"),
 ];
 
-/// None where nothing compiles or collects.
+/// The section on CPU parts; `None` if nothing compiles or collects.
 pub(super) fn cpu_parts(rows: &[CpuPartsRow]) -> Option<Section> {
     let note = "By the names of threads, over all completed runs, in measured steps unless the \
                 column says warm-up. Compiling above 5 % in a measured step marks it.";

@@ -12,7 +12,7 @@ use bakeoff_analysis::LoadAnalysis;
 pub(super) struct Section {
     /// The title.
     pub title: &'static str,
-    /// Its paragraphs and tables, in order.
+    /// Paragraphs and tables of the section, in order.
     pub parts: Vec<SectionItem>,
 }
 

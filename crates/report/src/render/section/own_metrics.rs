@@ -25,7 +25,7 @@ const COLUMNS: &[Column<OwnMetricRow>] = &[
     .not_on_page(),
 ];
 
-/// None where none were to be read.
+/// The section on contenders' own metrics; `None` if there are none.
 pub(super) fn section(metrics: &OwnMetrics) -> Option<Section> {
     if metrics.is_empty() {
         return None;

@@ -16,7 +16,7 @@ pub(in crate::render) struct Mark {
 }
 
 impl Mark {
-    /// Returns the mark of a verdict; none where it is fair.
+    /// Returns the mark of a verdict; `None` if it is fair.
     pub(in crate::render) fn of(validity: &Validity, reason: String) -> Option<Self> {
         (!validity.is_fair()).then(|| Self {
             validity: validity.clone(),
@@ -46,7 +46,7 @@ pub(in crate::render) enum Cell {
     Number(Option<f64>, Option<Mark>),
     /// A mean, which the page shows with half of its interval.
     Mean(Option<Estimate>, Option<Mark>),
-    /// The same, with half of its interval in Markdown, too.
+    /// A mean, which Markdown shows with half of its interval, too.
     Spread(Option<Estimate>, Option<Mark>),
     /// The mean that the rows are ranked by, which the page shows with a bar; the verdict on it is
     /// the title of the table elsewhere.
@@ -57,7 +57,7 @@ pub(in crate::render) enum Cell {
     Share {
         /// Percent.
         percent: String,
-        /// Its interval; empty where there is none.
+        /// Interval of the share; empty if there is none.
         interval: String,
         /// The two numbers that were divided, for the page.
         means: String,

@@ -19,12 +19,12 @@ pub(super) enum Align {
     Right,
 }
 
-/// The heading of a column in each document; none where a document leaves the column out.
+/// The heading of a column in each document; `None` if a document leaves the column out.
 #[derive(Debug, Clone)]
 pub(super) struct Heading {
     /// On the page.
     pub page: Option<String>,
-    /// Its meaning, where the page must say more than its name.
+    /// Meaning of the column, if the page must say more than its name.
     pub help: String,
     /// In Markdown.
     pub markdown: Option<String>,
@@ -154,7 +154,7 @@ impl Table {
         self
     }
 
-    /// Says in every heading of the page and of Markdown what the columns are of.
+    /// Names what the columns are about in every heading of the page and of Markdown.
     pub(super) fn prefixed(mut self, prefix: &str, of: &str) -> Self {
         for heading in &mut self.headings {
             for title in [&mut heading.page, &mut heading.markdown]

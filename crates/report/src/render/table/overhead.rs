@@ -7,7 +7,7 @@ use bakeoff_analysis::benchmarks::scaling::Scaling;
 use bakeoff_analysis::data::metric::Quantity;
 use bakeoff_analysis::data::number::significant;
 
-/// Of the stated step in the terminal, which leaves out the last of them where it is too narrow.
+/// Columns of the stated step; the terminal leaves the last ones out if it is too narrow.
 const HEADLINE: &[Column<BaselineShare>] = &[
     Column::text("contender", |share: &BaselineShare| {
         Cell::name(&share.label)
