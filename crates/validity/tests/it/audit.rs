@@ -153,7 +153,7 @@ fn memory_and_the_whole_life() {
     check(cheap, "less than the 400 µs of its steps");
 }
 
-/// The run of a fixture of the model, with this verdict on all of its slices.
+/// The model's fixture of a run, with this verdict on all its slices.
 fn recorded(verdict: FairnessVerdict) -> Results {
     let text = include_str!("../../../model/tests/it/fixtures/run.jsonl");
     let mut run = record::read_run(text).unwrap();

@@ -63,7 +63,8 @@ impl Simulated {
                 let growth = [self.first, self.second, 0.0][side];
                 let own = grown(growth) + 0.02 * random.normal();
                 sides[side].push((grown(self.all) + speed[at] + own).exp());
-                // The speed of the load generator's core has 0.85 of that of the contenders'.
+                // The speed of the load generator's core has a correlation of 0.85 with the
+                // contenders'.
                 if side == 0 {
                     let generator_speed = 0.85 * speed[at] + 0.527 * other[at];
                     generator.push((grown(self.all) + generator_speed).exp());
@@ -85,8 +86,8 @@ impl Simulated {
     }
 }
 
-/// Slices of `blocks` blocks of a side, with these requests for each second of its own CPU time,
-/// and of the load generator's.
+/// One side's slices, each with `blocks` blocks, and these requests for each second of its own CPU
+/// time and of the load generator's.
 fn slices(like: &LoadInterval, speeds: [&[f64]; 2], blocks: usize) -> Vec<LoadInterval> {
     let [own, generator] = speeds;
     let each = own.chunks(blocks).zip(generator.chunks(blocks));

@@ -8,8 +8,8 @@ use bakeoff_model::validity::FairnessVerdict::{Degraded, Fair, HostBound, Invali
 
 use crate::world::{MS, SECOND, World, core, nanoseconds, used};
 
-/// A good second of a contender that has every other turn of 50 ms, 45 ms of which it is busy; the
-/// other contender, too.
+/// A good second for a contender that has every other turn of 50 ms and is busy for 45 ms of it;
+/// the other contender, too.
 pub(crate) fn world(connections: u32) -> World {
     let mut world = World::good(connections);
     world.load.turns = (0..10)
