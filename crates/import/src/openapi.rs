@@ -178,8 +178,8 @@ impl<'a> Reader<'a> {
     }
 
     /// Returns the value of a parameter: an example, a default, or one of the listed values. For a
-    /// required parameter also the field of its name in a described response, or the first of "One
-    /// of a, b, c" in words.
+    /// required parameter also the field with its name in a described response, or the first value
+    /// in a description such as "One of a, b, c".
     fn value(&self, parameter: &'a Value, fields: Option<&Map<String, Value>>) -> Option<String> {
         let schema = parameter.get("schema").map(|schema| self.resolved(schema));
         let named = [Some(parameter), schema].into_iter().flatten();
