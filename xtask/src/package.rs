@@ -10,8 +10,8 @@ use crate::chores::{Chores, command};
 
 const PACKAGE: &str = "cargo package --workspace --exclude xtask --exclude bakeoff-offline \
                        --locked --allow-dirty --no-verify";
-/// The crate that has the files of a suite in it, and where it looks for them as a package (its
-/// `build.rs`).
+/// The crate with the files of a suite in it, and the folders in which its package looks for them
+/// (its `build.rs`).
 const WORKFLOWS: &str = "crates/workflows";
 const LIST: &str = "src/init/locations.files";
 const SUITE: &str = "suites/locations";

@@ -68,7 +68,7 @@ fn build(root: &Path, folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     gallery.reports(&folder.join("book"))
 }
 
-/// Copies a folder; links of its pages that lead out of it are shown as paths of the repository.
+/// Copies a folder; links in its pages that lead out of it are shown as paths of the repository.
 fn copied(from: &Path, to: &Path) -> anyhow::Result<()> {
     fs::create_dir_all(to).with_context(|| to.display().to_string())?;
     for entry in fs::read_dir(from)?.flatten() {

@@ -1,7 +1,7 @@
 //! The house style that no linter of the ecosystem checks: line, function and file length, import
-//! circles between modules, files of contenders that must be equal, contenders that changed since
-//! they were verified, words and sentences that texts do without, the map of the code, and the size
-//! of the committed results.
+//! circles between modules, contender files that must be equal, contenders that changed since they
+//! were verified, words and sentences that texts do without, the map of the code, and the size of
+//! the committed results.
 
 mod circles;
 mod lengths;

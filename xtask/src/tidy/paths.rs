@@ -13,7 +13,7 @@ use super::source::is_test;
 pub(super) struct Reference {
     /// Names of the path, including `crate`, `self` and `super`.
     pub(super) names: Vec<String>,
-    /// Where it stands.
+    /// Line on which the path stands.
     pub(super) line: usize,
 }
 
