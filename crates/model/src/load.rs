@@ -212,7 +212,7 @@ impl TimeUnit {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReactorChoice {
-    /// One with kernel receive timestamps: `uring-rx-timestamps` where the kernel allows it,
+    /// One with kernel receive timestamps: `uring-rx-timestamps` if the kernel allows it,
     /// otherwise `epoll-rx-timestamps`.
     #[default]
     Auto,
@@ -220,9 +220,9 @@ pub enum ReactorChoice {
     EpollRxTimestamps,
     /// Edge-triggered epoll; a response is timed when it is read.
     Epoll,
-    /// io_uring with kernel receive timestamps. An error where the kernel does not allow it.
+    /// io_uring with kernel receive timestamps. An error if the kernel does not allow it.
     UringRxTimestamps,
-    /// io_uring; a response is timed when it is found. An error where the kernel does not allow it.
+    /// io_uring; a response is timed when it is found. An error if the kernel does not allow it.
     Uring,
 }
 
@@ -256,7 +256,7 @@ pub struct StepSpec {
     /// not at all. They are then part of the step, which otherwise has none but their ages.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub awaited_ns: u64,
-    /// Which target is loaded where the targets take no turns: 0 is [`LoadSpec::target`], others
+    /// Which target is loaded if the targets take no turns: 0 is [`LoadSpec::target`], others
     /// are those of [`LoadSpec::further_targets`].
     #[serde(default, skip_serializing_if = "is_zero")]
     pub side: u32,
@@ -341,7 +341,7 @@ pub struct LoadInterval {
     /// From the real send to the end of the response, successful requests.
     pub service_time: Histogram,
     /// From the real send to the first byte of the response's body, successful requests; absent
-    /// where every response came whole, so that it is the service time, and in turns.
+    /// if every response came whole, so that it is the service time, and in turns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_byte: Option<Histogram>,
     /// From the intended send, successful requests; open load and scenarios only, and in closed

@@ -106,7 +106,7 @@ pub struct PlannedRun {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn_ns: Option<u64>,
     /// The open load after the steps, in which response times are compared; absent without turns,
-    /// of scenarios, and where the profile goes without.
+    /// of scenarios, and if the profile goes without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency: Option<LatencyLoad>,
     /// The capacity that is searched for after the steps, which are all warm-up then; of kind
@@ -116,7 +116,7 @@ pub struct PlannedRun {
     /// How the requests travel.
     #[serde(default, skip_serializing_if = "Transport::is_usual")]
     pub transport: Transport,
-    /// The least work of each successful request, where the suite says so.
+    /// The least work of each successful request, if the suite says so.
     #[serde(default, skip_serializing_if = "Work::is_unsaid")]
     pub work: Work,
     /// Whether the slow lifecycle checks belong to this run.
@@ -136,12 +136,12 @@ pub enum RunKind {
     Load,
     /// Start and stop: one cold start, timed.
     Startup,
-    /// As a load, with a search for a capacity in place of measured steps.
+    /// Like a load, with a search for a capacity in place of measured steps.
     Capacity,
 }
 
 /// The least work of each successful request: a contender that does less does other work. Absent
-/// where the suite does not say.
+/// if the suite does not say.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Work {
     /// Requests to the backend.
@@ -221,7 +221,7 @@ impl PlannedRun {
         !self.is_decided() || self.repetition <= decision.runs
     }
 
-    /// Expected duration where the contender is warm as soon as may be.
+    /// Expected duration if the contender is warm as soon as may be.
     #[must_use]
     pub fn shortest(&self) -> Duration {
         let spared = self
@@ -388,7 +388,7 @@ pub fn plan(suite: &Suite, options: &PlanOptions) -> Result<Plan, Vec<UnknownNam
     })
 }
 
-/// When the session ends, where its records decide that.
+/// When the session ends, if its records decide that.
 fn runs_until(profile: &Profile, options: &PlanOptions, cases: &[Case<'_>]) -> Option<RunsUntil> {
     let until = profile.runs.until().filter(|_| options.runs.is_none())?;
     let is_start = |case: &&Case<'_>| matches!(case.benchmark.kind, BenchmarkKind::Startup { .. });

@@ -190,11 +190,11 @@ pub struct Probe {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum StepOrder {
-    /// As they are listed.
+    /// The steps are played as they are listed.
     #[default]
     Listed,
-    /// In a random order, the same one for all contenders of a repetition and another in each: the
-    /// load is not confounded with the time since the start.
+    /// The order is random, the same one for all contenders of a repetition and another in each:
+    /// the load is not confounded with the time since the start.
     Random,
 }
 

@@ -90,8 +90,8 @@ pub struct ErrorCount {
     /// How many by message, [`MESSAGES_MAX`] different ones at most: others are in `count` alone.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub messages: BTreeMap<String, u64>,
-    /// How long they took: response times where successful requests have any, else from the send or
-    /// connect. Absent if they are not known.
+    /// How long failed requests took: response times if successful requests have any, else from the
+    /// send or connect. Absent if they are not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times: Option<Histogram>,
 }

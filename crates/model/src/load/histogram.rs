@@ -137,7 +137,7 @@ impl Histogram {
         Self::packed(buckets.collect())
     }
 
-    /// Of ascending buckets, in which some may be twice.
+    /// Makes a histogram of ascending buckets, some of which may be there twice.
     fn packed(mut buckets: Vec<(u64, u64)>) -> Self {
         buckets.dedup_by(|later, kept| {
             let same = later.0 == kept.0;
@@ -260,7 +260,8 @@ fn two_digits(time_ns: u64) -> u64 {
     (time_ns + step / 2) / step * step
 }
 
-/// As `hdrhistogram` defines it: the bucket in which the share of all counts, rounded up, lies.
+/// The quantile as `hdrhistogram` defines it: the bucket in which the share of all counts, rounded
+/// up, lies.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -281,7 +282,7 @@ fn packed_quantile(buckets: &[(u64, u64)], total: u64, quantile: f64) -> u64 {
     }
 }
 
-/// As `hdrhistogram` defines it: every time counts as the middle of its bucket.
+/// The mean as `hdrhistogram` defines it: every time counts as the middle of its bucket.
 #[expect(
     clippy::cast_precision_loss,
     reason = "times and counts stay below 2^53"

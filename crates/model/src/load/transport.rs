@@ -99,7 +99,7 @@ impl Transport {
         }
     }
 
-    /// As a person says it: `HTTP/2, 8 streams a connection`.
+    /// Returns the transport in words: `HTTP/2, 8 streams a connection`.
     #[must_use]
     pub fn label(&self) -> String {
         let over = if self.tls { " over TLS" } else { "" };

@@ -64,18 +64,18 @@ impl ThreadWork {
 /// CPU time of a contender over some time, ns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CpuParts {
-    /// All of it.
+    /// All CPU time of the contender.
     pub total_ns: u64,
-    /// Of threads that compile.
+    /// CPU time of threads that compile.
     pub jit_ns: u64,
-    /// Of threads that collect garbage.
+    /// CPU time of threads that collect garbage.
     pub gc_ns: u64,
-    /// Of threads that write logs.
+    /// CPU time of threads that write logs.
     pub logging_ns: u64,
 }
 
 impl CpuParts {
-    /// Returns the CPU time between two readings; `None` where threads or CPU time were not read.
+    /// Returns the CPU time between two readings; `None` if threads or CPU time were not read.
     /// CPU time of a thread that has ended is gone from the later reading, so a part can be too
     /// small.
     #[must_use]

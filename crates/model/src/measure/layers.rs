@@ -12,7 +12,7 @@ use super::cpu_parts::ThreadWork;
 
 const BUILT_IN: &str = include_str!("layers.toml");
 
-/// Whatever no rule knows.
+/// The layer of functions that no rule knows.
 pub const OWN_CODE: &str = "own code";
 
 /// The ending of the kernel's functions.
@@ -240,8 +240,8 @@ impl LayerRules {
         functions.most_first_of(most)
     }
 
-    /// The function of a stack that decides its layer; the innermost where the kernel was running,
-    /// and where no function decides.
+    /// The function of a stack that decides its layer; the innermost if the kernel was running,
+    /// and if no function decides.
     fn function_of<'s>(&self, stack: &'s str) -> &'s str {
         let innermost = stack.rsplit(';').next().unwrap_or(stack);
         if innermost.ends_with(KERNEL) {

@@ -47,7 +47,7 @@ pub struct ResourceSample {
     /// Lines that it wrote to its output so far.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_lines: Option<u64>,
-    /// Connections of contenders, of a database server, where its processes can be seen.
+    /// Connections of contenders, of a database server, if its processes can be seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sessions: Option<DatabaseSessions>,
 }
@@ -192,7 +192,7 @@ pub struct GcPause {
     /// Whether the whole heap was collected.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_full: bool,
-    /// Heap in use after it, bytes; absent where the log does not say.
+    /// Heap in use after it, bytes; absent if the log does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub heap_after_bytes: Option<u64>,
     /// Size of the heap then, bytes.

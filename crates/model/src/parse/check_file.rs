@@ -87,7 +87,7 @@ fn check(
 }
 
 /// A named expectation with a check's own fields added: tables by key, the check's own winning;
-/// `has` and `any-of` appended; the rest replaced where the check gives it.
+/// `has` and `any-of` appended; the rest replaced if the check gives it.
 fn merge(base: Expect, own: Expect) -> Expect {
     let mut merged = base;
     merged.headers.extend(own.headers);

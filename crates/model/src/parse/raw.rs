@@ -196,9 +196,9 @@ pub struct ProfileTable {
     #[schemars(length(min = 1))]
     pub step: Vec<StepTable>,
     /// Whether each of two contenders that take turns has two processes in every set, which share
-    /// its time; of more contenders, and in whole runs, one has two. What two processes of one
-    /// contender differ by is chance: from it follow the noise and whether the session can be
-    /// trusted. `true` unless given where `runs` is 5 or more, or may become so.
+    /// its time; of more contenders, and in whole runs, one has two. The two processes of one
+    /// contender differ only by chance, which shows the noise and whether the session can be
+    /// trusted [default: `true` if `runs` is 5 or more, or may become so].
     pub control: Option<bool>,
     /// The profile's steps also replace those of benchmarks that define steps.
     #[serde(default)]

@@ -101,7 +101,7 @@ pub(crate) struct ResultTable {
     /// Failed requests by connections.
     #[serde(default)]
     pub(crate) errors: BTreeMap<String, u64>,
-    /// The highest throughput, where the steps are not given.
+    /// The highest throughput, if the steps are not given.
     pub(crate) peak: Option<PeakTable>,
     /// Seconds until the first response.
     pub(crate) startup_s: Option<f64>,
@@ -193,6 +193,6 @@ pub(crate) struct ClaimTable {
     /// The limits that must be the source's own for it to mean something.
     #[serde(default)]
     pub(crate) same_limits: Vec<LimitKind>,
-    /// The round that measures it under its conditions, where others have its contenders, too.
+    /// The round that measures the claim under its conditions, if others have its contenders, too.
     pub(crate) round: Option<String>,
 }

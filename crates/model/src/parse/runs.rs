@@ -11,7 +11,7 @@ use crate::suite::run_count::{DIFFERENCE_MIN, PILOT_RUNS, Runs, RunsUntil};
 use crate::text::bound;
 use crate::text::units::DurationText;
 
-/// The value of [`RunsTable::until`] where the session ends as soon as every pair is decided.
+/// The value of [`RunsTable::until`] if the session ends as soon as every pair is decided.
 const SURE: &str = "sure";
 
 /// Repetitions: a number, or enough to find a difference.

@@ -33,7 +33,7 @@ pub fn head_name(contender: &str) -> Option<&str> {
 /// The baseline of a session, and the conditions under which it fails.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Baseline {
-    /// As the user named it: a folder, or a revision.
+    /// Name of the baseline as the user gave it: a folder, or a revision.
     pub name: String,
     /// The commit of a revision, hexadecimal; absent for a folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -50,7 +50,7 @@ pub struct Baseline {
 }
 
 impl Baseline {
-    /// As a person says it: `main (1a2b3c4d5)`, or the folder.
+    /// Returns the baseline in words: `main (1a2b3c4d5)`, or the folder.
     #[must_use]
     pub fn describe(&self) -> String {
         match &self.commit {

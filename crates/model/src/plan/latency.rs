@@ -73,7 +73,7 @@ impl LatencyLoad {
     }
 }
 
-/// Of the measured steps the one that [`step::stated`] names, as an index of all steps.
+/// Returns the measured step that [`step::stated`] names, as an index of all steps.
 #[must_use]
 pub fn stated_step(steps: &[Step]) -> Option<usize> {
     let all = steps.iter().enumerate();

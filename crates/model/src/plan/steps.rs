@@ -57,7 +57,7 @@ pub(super) fn can_take_turns(profile: &Profile, benchmark: &Benchmark) -> bool {
 }
 
 /// [`PlannedRun::step_order`]: the warm-up first, then the measured steps in an order that a seed
-/// and a repetition stand for. Empty where the steps are played as they are listed.
+/// and a repetition stand for. Empty if the steps are played as they are listed.
 pub(super) fn order(
     profile: &Profile,
     benchmark: &Benchmark,
@@ -91,7 +91,7 @@ pub(super) fn expected(run: &PlannedRun) -> Duration {
     START_ALLOWANCE + CHECKS_ALLOWANCE + slow_checks + load(run, |step| step.duration)
 }
 
-/// The time of a run under load, where a step takes this long.
+/// The time of a run under load if a step takes this long.
 pub(super) fn load(run: &PlannedRun, of_step: fn(&Step) -> Duration) -> Duration {
     let played = run.played();
     let steps: Duration = played.iter().map(|step| of_step(&run.steps[*step])).sum();

@@ -78,7 +78,7 @@ impl Nodes {
         words
     }
 
-    /// Which parts share a node, a sentence each; none where every part is alone.
+    /// Which parts share a node, a sentence each; none if every part is alone.
     #[must_use]
     pub fn sharing(&self) -> Vec<String> {
         let node = &self.contender;

@@ -8,7 +8,7 @@ pub const POST: &str = "POST";
 /// The status of a call that succeeded.
 pub const OK: u16 = 0;
 
-/// Whether a status is one of those that are allowed; none are listed where only [`OK`] is.
+/// Whether a status is one of those that are allowed; none are listed if only [`OK`] is.
 #[must_use]
 pub fn allows(allowed: &[u16], status: u16) -> bool {
     match allowed {

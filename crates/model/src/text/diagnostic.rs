@@ -20,11 +20,11 @@ pub struct SourceFile {
 pub struct Diagnostic {
     /// The path of the file, as in [`SourceFile::path`].
     pub path: String,
-    /// Byte range of the offending text, where one is known.
+    /// Byte range of the offending text, if one is known.
     pub span: Option<Range<usize>>,
-    /// Line of the start of the span, from 1; 0 where no place is known.
+    /// Line of the start of the span, from 1; 0 if no place is known.
     pub line: usize,
-    /// Column (in characters) of the start of the span, from 1; 0 where no place is known.
+    /// Column (in characters) of the start of the span, from 1; 0 if no place is known.
     pub column: usize,
     /// The mistake, a lower-case fragment without full stop.
     pub message: String,

@@ -14,10 +14,10 @@ macro_rules! text_enum {
         }
 
         impl $name {
-            /// All of them, in the order in which they are listed to people.
+            /// All values, in the order in which they are listed to people.
             pub const ALL: &[Self] = &[$(Self::$variant,)+];
 
-            /// As files and people write it.
+            /// The name as files and people write it.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self {
