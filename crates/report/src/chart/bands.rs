@@ -25,7 +25,7 @@ impl Band {
     }
 }
 
-/// The lines of a chart: one for each contender where its runs have common places.
+/// The lines of a chart: one for each contender if its runs have common places.
 pub(crate) fn of(chart: &Chart) -> Vec<Band> {
     groups(chart)
         .iter()
@@ -38,7 +38,7 @@ pub(crate) fn is_merged(chart: &Chart) -> bool {
     groups(chart).iter().any(|group| group.len() > 1)
 }
 
-/// Each run as a line; none where the lines are not those of several runs.
+/// Each run as a line; none if the lines are not those of several runs.
 pub(crate) fn runs(chart: &Chart) -> Vec<Band> {
     if !is_merged(chart) {
         return Vec::new();
@@ -83,7 +83,7 @@ fn band(group: &[&Series]) -> Option<Band> {
     })
 }
 
-/// The points of all runs at a place as one; a gap where no run has a value.
+/// The points of all runs at a place as one; a gap if no run has a value.
 fn merged(group: &[&Series], place: usize) -> Point {
     let points = || group.iter().filter_map(|series| series.points.get(place));
     let there: Vec<&Point> = points().filter(|point| point.y.is_some()).collect();

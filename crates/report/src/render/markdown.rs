@@ -93,7 +93,7 @@ fn push_rounds(text: &mut String, analysis: &Analysis<'_>) {
     }
 }
 
-/// Claims of others with their verdicts, where any can be tested.
+/// Claims of others with their verdicts, if any can be tested.
 fn push_claims(text: &mut String, analysis: &Analysis<'_>) {
     if analysis.claims.is_empty() {
         return;

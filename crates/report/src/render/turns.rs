@@ -56,7 +56,7 @@ pub(super) fn sentences(sets: &Sets) -> Vec<String> {
     sentences.map(str::to_owned).collect()
 }
 
-/// How contenders of different groups are compared; empty where sets are not split.
+/// How contenders of different groups are compared; empty if sets are not split.
 fn in_groups(sets: &Sets) -> String {
     let Some(Common { label, groups }) = &sets.common else {
         return String::new();
@@ -136,7 +136,7 @@ fn processes(sets: &Sets) -> &'static str {
     }
 }
 
-/// The meaning of throughput where all contenders are CPU-bound.
+/// The meaning of throughput if all contenders are CPU-bound.
 const BY_CPU_TIME: &str = "\
 Every contender used all the CPU that it may use in undisturbed turns, so requests per second are \
 those of a full second of that CPU: what other processes or the hypervisor took of it is in no \

@@ -66,11 +66,11 @@ impl Plot {
 /// The rows of a plot.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rows {
-    /// Of each.
+    /// Height of each row.
     pub(super) height: f64,
     /// Names stand above their rows, because they are too long to stand next to them.
     pub(super) above: bool,
-    /// How far apart marks of one row are drawn, where several series share rows.
+    /// How far apart marks of one row are drawn, if several series share rows.
     pub(super) besides: Option<f64>,
 }
 

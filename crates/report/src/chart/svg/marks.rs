@@ -12,7 +12,7 @@ use bakeoff_analysis::data::number::count;
 const COLOURS: usize = 8;
 /// Beyond the number of colours, dashes distinguish the rounds.
 const DASHES: [&str; 3] = ["", "5 3", "2 2"];
-/// A line of more points than this has marks only where a number is not fair.
+/// A line of more points than this has marks only at numbers that are not fair.
 const MARKS_MAX: usize = 40;
 
 /// The class that gives a case its colour.
@@ -146,7 +146,7 @@ fn joined(places: impl Iterator<Item = (f64, f64)>) -> String {
     format!("M{}", texts.join(" "))
 }
 
-/// Marks in rows with their intervals, apart where several stand in one row. Each names its line
+/// Marks in rows with their intervals, apart if several stand in one row. Each names its line
 /// and point, by which the page finds its values.
 pub(super) fn in_rows(lines: &[Band], (x, y): (&Placed, &Placed), rows: &Rows) -> Markup {
     let middle = (count(lines.len()) - 1.0) / 2.0;

@@ -55,7 +55,7 @@ const OF_TRIAL: [TrialColumn; 10] = [
 ];
 
 /// Returns the result of the search of each run for each objective (RFC 4180, header first, empty =
-/// not known). `None` where no search was made.
+/// not known). `None` if no search was made.
 #[must_use]
 pub fn capacity_csv(analysis: &Analysis<'_>) -> Option<String> {
     let rows = all(analysis, |line| {
@@ -67,7 +67,7 @@ pub fn capacity_csv(analysis: &Analysis<'_>) -> Option<String> {
 }
 
 /// Every trial of every run, by objective (RFC 4180, header first, empty = not known). The
-/// capacity is as it was known after the trial. `None` where no search was made.
+/// capacity is as it was known after the trial. `None` if no search was made.
 #[must_use]
 pub fn trials_csv(analysis: &Analysis<'_>) -> Option<String> {
     let rows = all(analysis, |line| {

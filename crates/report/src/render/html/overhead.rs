@@ -9,7 +9,7 @@ use crate::render::table::overhead::shares;
 use bakeoff_analysis::benchmarks::overhead::Overhead;
 use bakeoff_analysis::data::metric::Quantity;
 
-/// Empty where no contender has a baseline.
+/// The section on overhead; empty if no contender has a baseline.
 pub(super) fn section(overheads: &[Overhead], panels: &[Panel<'_>]) -> Markup {
     html! {
         @if !overheads.is_empty() {

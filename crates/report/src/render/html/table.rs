@@ -164,7 +164,7 @@ pub(super) fn mark(metric: &Metric) -> Markup {
     mark_of(&metric.validity, || reason(metric))
 }
 
-/// A sign where a verdict is not fair, with what is wrong.
+/// A sign for a verdict that is not fair, with what is wrong.
 pub(super) fn mark_of(validity: &Validity, reason: impl Fn() -> String) -> Markup {
     html! {
         @if let Some(class) = class(validity) {

@@ -61,7 +61,7 @@ const FIRST_BYTE_COLUMNS: &[Column<FirstByteRow>] = &[
     Column::new("end, p99 ms", |row: &FirstByteRow| Cell::number(row.end[1])),
 ];
 
-/// None where every response came whole.
+/// The section on first bytes; `None` if every response came whole.
 pub(super) fn first_bytes(rows: &[FirstByteRow]) -> Option<Section> {
     let note = "Of responses, some of which came in parts: from the send to the first byte of the \
                 body, and to its end; means over runs or sets.";

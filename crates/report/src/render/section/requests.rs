@@ -19,7 +19,7 @@ const REQUESTS: &[Column<RequestRow>] = &[
     .help("successful ones"),
 ];
 
-/// Of all times of a block.
+/// Columns of a block's times.
 const TIMES: &[Column<TimesMs>] = &[
     Column::new("min", |times: &TimesMs| Cell::number(times.min)),
     Column::new("max", |times: &TimesMs| Cell::number(times.max)),

@@ -112,7 +112,7 @@ impl Cell {
         Self::Interval(metric.map(|metric| metric.estimate))
     }
 
-    /// Returns the mark, where the number has one.
+    /// Returns the mark, if the number has one.
     pub(in crate::render) fn mark(&self) -> Option<&Mark> {
         match self {
             Self::Number(_, mark)

@@ -10,7 +10,7 @@ pub(super) mod starts;
 
 pub(super) use cell::{Cell, Mark};
 
-/// The side of a column on which its cells are aligned, where a document says so by column.
+/// The side of a column on which its cells are aligned, if a document says so by column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Align {
     /// Words.

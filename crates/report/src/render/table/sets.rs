@@ -24,7 +24,7 @@ const COLUMNS: [Column<Spread>; 4] = [
     ),
 ];
 
-/// The last column where all sets have the same processes.
+/// The last column if all sets have the same processes.
 const OF_SETS: Column<Spread> = Column::new("spread of sets", between)
     .help("standard deviation of the ratio from set to set beyond what their blocks explain");
 
