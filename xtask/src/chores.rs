@@ -11,7 +11,7 @@ use anyhow::{Context as _, bail};
 
 use crate::workspace::say;
 
-/// As many lines of a command that fails are enough to hold its reason.
+/// Last lines of a failed command that are enough to hold its reason.
 const REASON_LINES: usize = 15;
 
 /// Environment variables of a command.

@@ -239,7 +239,8 @@ impl<'a> Digests<'a> {
         })
     }
 
-    /// Of a contender's folder and what its suite shares. Texts for people do not count.
+    /// Returns the digest of a contender's folder and what its suite shares. Texts for people do
+    /// not count.
     fn of(&self, folder: &str) -> anyhow::Result<String> {
         let mut hash = Sha256::new();
         hash.update(&self.shared);
