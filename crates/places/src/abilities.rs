@@ -15,13 +15,13 @@ use crate::this_host::process_options;
 pub struct Abilities {
     /// Whether several contenders can be alive concurrently; otherwise why not, as a clause.
     pub concurrent: Result<(), Problem>,
-    /// Memory of the host; `None` where it is not known yet.
+    /// Memory of the host; `None` if it is not known yet.
     pub memory_bytes: Option<u64>,
 }
 
-/// Returns the abilities of this host, or of a cluster, and of a runtime for turns; tried where
-/// that is possible. Clusters and other hosts are not queried: their memory is not known before a
-/// session starts.
+/// Returns the abilities of a runtime for turns, on this host or in a cluster. On this host they
+/// are tried. Clusters and other hosts are not queried: their memory is not known before a session
+/// starts.
 #[must_use]
 pub fn abilities(runtime: RuntimeKind, hosts: &FarHosts, cluster: &ClusterSettings) -> Abilities {
     Abilities {
@@ -30,7 +30,7 @@ pub fn abilities(runtime: RuntimeKind, hosts: &FarHosts, cluster: &ClusterSettin
     }
 }
 
-/// Returns the memory of the host on which contenders run; `None` where that is not this one.
+/// Returns the memory of the contenders' host; `None` if it is not this one.
 pub fn memory_bytes(runtime: RuntimeKind, hosts: &FarHosts) -> Option<u64> {
     match runtime {
         RuntimeKind::Kubernetes => None,

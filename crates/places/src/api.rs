@@ -66,11 +66,11 @@ pub struct StartSpec {
 /// The options of a container alone.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ContainerOptions {
-    /// The name by which containers of the session reach it; `None` where they need none.
+    /// The name by which containers of the session reach it; `None` if they need none.
     pub alias: Option<String>,
     /// Files and folders of this host that it can read, by the paths at which it sees them.
     pub volumes: Vec<(PathBuf, String)>,
-    /// Others are alive concurrently, and it takes turns with them.
+    /// Whether it takes turns with others that are alive concurrently.
     pub takes_turns: bool,
 }
 
@@ -128,7 +128,7 @@ impl Sampled {
 
 /// A started process group. Dropping it kills it, as far as a drop can.
 pub trait Instance: Send + Sync {
-    /// Where it is reached.
+    /// Returns the address of the group.
     fn address(&self) -> SocketAddr;
 
     /// Returns the name for `Host` in requests [default: the address].
@@ -159,8 +159,8 @@ pub trait Instance: Send + Sync {
     /// cannot be read is absent.
     fn sample(&self) -> BoxFuture<'_, Sampled>;
 
-    /// Where a process of this host can read the CPU time of the group at any moment; `None` where
-    /// it cannot.
+    /// Returns the counter from which a process of this host can read the CPU time of the group at
+    /// any moment; `None` if there is none.
     fn cpu_counter(&self) -> Option<CpuCounter> {
         None
     }
@@ -178,25 +178,26 @@ pub trait Instance: Send + Sync {
     /// Stopping a group that has ended already reports that end.
     fn stop(&mut self, grace: Duration) -> BoxFuture<'_, StopReport>;
 
-    /// Its processes, by the numbers that they have here; none where they cannot be seen.
+    /// Returns the processes of the group, by their numbers on this host; none if they are not
+    /// visible.
     fn processes(&self) -> Vec<u32> {
         Vec::new()
     }
 
-    /// The last 64 KiB of its output, at most.
+    /// Returns at most the last 64 KiB of the group's output.
     fn logs(&self) -> String;
 
-    /// Where its output is.
+    /// Returns the path of the group's log.
     fn log_path(&self) -> &Path;
 
-    /// Returns the contents of a file that it writes, by the path that it sees; `None` where that
-    /// cannot be read from here.
+    /// Returns the contents of a file that the group writes, by the path that it sees; `None` if
+    /// the file cannot be read from here.
     fn file(&self, path: &Path) -> Option<String> {
         let _ = path;
         None
     }
 
-    /// Size of its image, bytes; `None` where there is no image.
+    /// Returns the size of the image, bytes; `None` if there is no image.
     fn image_bytes(&self) -> Option<u64> {
         None
     }
@@ -205,9 +206,9 @@ pub trait Instance: Send + Sync {
 /// How a main process ended. Without code and signal, it is not known.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExitInfo {
-    /// Its exit code, unless a signal ended it.
+    /// Exit code of the process, unless a signal ended it.
     pub code: Option<i32>,
-    /// The signal that ended it.
+    /// The signal that ended the process.
     pub signal: Option<i32>,
     /// Whether the kernel killed a process of the group because its memory limit was reached.
     pub oom_killed: bool,
@@ -262,10 +263,10 @@ pub enum StartError {
         label: String,
         /// The port.
         port: u16,
-        /// The process that listens there, where that can be found out.
+        /// The process that listens on the port, if it can be determined.
         listener: Option<String>,
     },
-    /// Its command names no program.
+    /// The command of the group names no program.
     #[error("{label}: cannot execute {program}: there is no such program")]
     NoProgram {
         /// The group.
@@ -312,7 +313,7 @@ fn by(listener: &Option<String>) -> String {
 /// Why a group did not become ready.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum ReadyError {
-    /// Its main process ended first.
+    /// The main process of the group exited first.
     #[error("{label}: {exit} after {:.3} s", .after.as_secs_f64())]
     Exited {
         /// The group.
@@ -331,7 +332,7 @@ pub enum ReadyError {
         label: String,
         /// How long was waited.
         limit: Duration,
-        /// Where it listens instead, where that can be found out.
+        /// The address on which the group listens instead, if it can be determined.
         hint: Option<String>,
         /// Last lines of its log.
         log: String,

@@ -22,7 +22,7 @@ const PREPARING: [&str; 4] = ["runc", "crun", "conmon", "exe"];
 /// A container's program that has started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Executed {
-    /// Its process, as the host numbers it.
+    /// The container's process, as the host numbers it.
     pub(crate) pid: u32,
     /// Last moment at which it had not yet started, monotonic ns. The true one is one poll later at
     /// most: start-up times come out long by that, never short.

@@ -12,11 +12,11 @@ use bakeoff_model::suite::{Contender, Probe};
 pub struct Ready {
     /// The result of its build.
     pub built: Built,
-    /// The command that starts it, as it is typed there.
+    /// The command that starts the contender, as it is typed there.
     pub command: Vec<String>,
-    /// The commands of its probes, in their order; none where it cannot be started from here.
+    /// The commands of the probes, in order; none if the contender cannot be started from here.
     pub probes: Vec<Vec<String>>,
-    /// Where the command starts; empty where an image says it.
+    /// The folder in which the command starts; empty if the image says it.
     pub workdir: PathBuf,
     /// The image that it is started from; `None` for a process.
     pub image: Option<String>,
@@ -27,7 +27,7 @@ pub struct Ready {
 }
 
 impl Ready {
-    /// Digest of its image or artifact.
+    /// Digest of the contender's image or artifact.
     #[must_use]
     pub fn digest(&self) -> Option<&String> {
         let artifact = self.built.artifact.as_ref();
@@ -36,7 +36,7 @@ impl Ready {
     }
 }
 
-/// The command of a contender as it is typed where it runs, and those of its probes.
+/// Returns the command of a contender as it is typed on its host, and the commands of its probes.
 pub(super) fn resolve(
     contender: &Contender,
     artifact: String,

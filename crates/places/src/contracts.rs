@@ -92,7 +92,7 @@ pub trait RunningLoad {
     /// Sends it the command to go on, after a [`LoadEvent::Ready`] or between steps.
     async fn tell(&mut self, command: StepCommand) -> anyhow::Result<()>;
 
-    /// The wall clock of its machine; `None` where it is the session's.
+    /// Returns the wall clock of the load generator's machine; `None` if it is the session's.
     fn clock(&self) -> Option<ClockOffset> {
         None
     }

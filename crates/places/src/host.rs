@@ -43,7 +43,7 @@ pub fn name() -> String {
     read("/proc/sys/kernel/hostname").unwrap_or_default()
 }
 
-/// Reads what each core did since the boot; `None` where it is not reported.
+/// Reads the times of each core since the boot; `None` if they are not reported.
 #[must_use]
 pub fn time() -> Option<HostTime> {
     let own = Stat::of(std::process::id())?;

@@ -74,8 +74,8 @@ pub async fn ask(
     ask_over(&Spoken::default(), address, question, timeout).await
 }
 
-/// Asks as [`ask`] does, by the protocol of the service. A call of gRPC has the body of a request
-/// as it is sent, and its trailers are among the headers of the response.
+/// Asks as [`ask`] does, in the protocol of the service. For a gRPC call, `question` has the body
+/// as it is sent, and the response has the trailers among its headers.
 ///
 /// # Errors
 /// No whole response came in time, the request is not HTTP, or TLS cannot be set up.

@@ -1,4 +1,4 @@
-//! Images of contenders: made by an engine, and brought to where they run.
+//! Images of contenders: built by an engine, and delivered to the nodes that run them.
 
 use std::path::{Path, PathBuf};
 

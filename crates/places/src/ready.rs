@@ -141,7 +141,7 @@ enum Stream {
 }
 
 impl Stream {
-    /// Makes the handshake where there is one.
+    /// Makes the handshake if there is one.
     fn open(mut stream: TcpStream, client: Option<&Client>) -> Result<Self, Wrong> {
         stream.set_nodelay(true).map_err(broken)?;
         stream.set_write_timeout(Some(PATIENCE)).map_err(broken)?;

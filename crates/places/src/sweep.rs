@@ -61,7 +61,7 @@ impl RunFolder {
         Ok(Self { folder })
     }
 
-    /// Makes one where they are by default.
+    /// Makes a folder below the default place.
     ///
     /// # Errors
     /// The folder could not be made or written; which, it says.
@@ -74,14 +74,13 @@ impl RunFolder {
         Self::make(&base).map_err(place)
     }
 
-    /// Where it is.
+    /// Returns the path of the folder.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    /// Notes a main process, so that a sweep finds the remains of its session even where there are
-    /// no groups.
+    /// Notes a main process, so that a sweep finds the remains of its session even without groups.
     pub(crate) fn note_started(&self, pid: u32) -> io::Result<()> {
         let start = Stat::of(pid).map_or(0, |stat| stat.start_ticks);
         let mut options = fs::OpenOptions::new();

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// The protocols that a service speaks on its port: HTTP/1.1 without TLS unless it is said here.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Wire {
-    /// How it is reached over TLS; `None` where it is not.
+    /// How the service is reached over TLS; `None` without TLS.
     pub tls: Option<Tls>,
     /// The messages of a service that speaks gRPC.
     pub grpc: Option<Schema>,
@@ -28,7 +28,7 @@ impl Wire {
 /// sent, and decoded after they are received, so that Pods need no descriptors.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Spoken {
-    /// How TLS is made; `None` where it is not.
+    /// How TLS is made; `None` without TLS.
     pub tls: Option<Tls>,
     /// Requests are calls of gRPC over HTTP/2.
     pub is_grpc: bool,

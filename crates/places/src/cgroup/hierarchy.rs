@@ -20,8 +20,8 @@ pub(crate) enum Version {
 /// Stands for the unified hierarchy alongside version 1.
 pub(super) const UNIFIED: &str = "unified";
 
-/// The folders below which groups of ours are made: always below the session's own group where
-/// that is possible, so that limits set on the session hold for what it starts.
+/// The folders below which our groups are made: below the session's own group if possible, so that
+/// limits set on the session hold for everything it starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Hierarchy {
     /// The version in use.
@@ -140,7 +140,7 @@ fn v2(mount: &Mount, own: &[(Vec<String>, String)]) -> Result<Hierarchy, Problem
     Err(refusal.unwrap_or_else(|| "no cgroup of this session is visible".to_owned().into()))
 }
 
-/// Makes a group pass on cpu and memory, and cpuset where there is one.
+/// Makes a group pass on cpu and memory, and cpuset if there is one.
 fn pass_on(dir: &Path) -> Result<Vec<String>, Problem> {
     let available = words(&dir.join("cgroup.controllers"));
     let control = dir.join("cgroup.subtree_control");

@@ -11,7 +11,7 @@ pub(crate) struct Mount {
     pub(crate) controllers: Vec<String>,
     /// The group of the hierarchy that is visible at the mount point; `/` unless in a container.
     pub(crate) root: String,
-    /// Where it is mounted.
+    /// The mount point.
     pub(crate) point: PathBuf,
 }
 

@@ -24,8 +24,7 @@ use crate::docker::session::remove_container;
 use crate::ownership::labels;
 use crate::sweep::unique_name;
 
-/// Open files that a container may have, where that is permitted: far more than any step has
-/// connections.
+/// Open files that a container may have, if permitted: far more than any step has connections.
 const NOFILE: i64 = 1 << 20;
 
 /// How long a command that is run for its output may take.

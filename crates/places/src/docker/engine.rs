@@ -21,7 +21,7 @@ const SYSTEM: &str = "unix:///var/run/docker.sock";
 #[derive(Debug, Clone)]
 pub struct Engine {
     pub(crate) docker: Docker,
-    /// The host of the engine, where that is another one: containers share its network. Those of
+    /// The host of the engine, if it is another one: containers share its network. Containers on
     /// this host have separate addresses that can be reached from here.
     pub(super) far: Option<Arc<FarHost>>,
     host: String,
@@ -84,7 +84,7 @@ impl Engine {
             (info.cpu_cfs_quota, "the CPU quota"),
             (info.cpu_set, "the CPU set"),
             (info.memory_limit, "the memory limit"),
-            // Where there is no swap, nothing needs to be kept from it.
+            // Without swap, no limit on it is needed.
             (
                 info.swap_limit.map(|able| able || !has_swap(is_far(&url))),
                 "a memory limit without swap",
@@ -124,7 +124,7 @@ impl Engine {
         &self.host
     }
 
-    /// Returns the host of the engine, where that is another one.
+    /// Returns the host of the engine, if it is another one.
     #[must_use]
     pub fn far_host(&self) -> Option<&FarHost> {
         self.far.as_deref()

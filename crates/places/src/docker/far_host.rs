@@ -18,11 +18,11 @@ const ENGINE_PORT: u16 = 2375;
 /// Another host, whose engine runs the containers.
 #[derive(Debug, Clone)]
 pub struct FarHost {
-    /// The name that it gives itself.
+    /// The name that the host gives itself.
     pub name: String,
-    /// Its description, as far as its engine gives one.
+    /// Description of the host, as far as its engine gives one.
     pub host: Host,
-    /// Where it was connected to: its containers are reached at the same address.
+    /// The address of the connection to the host: its containers are reached at the same address.
     pub reached: SocketAddr,
     /// This host's address for it.
     pub(super) here: IpAddr,

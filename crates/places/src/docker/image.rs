@@ -46,9 +46,9 @@ pub struct Image {
     pub id: String,
     /// Size with all its layers, bytes.
     pub bytes: u64,
-    /// Its labels.
+    /// The labels of the image.
     pub labels: HashMap<String, String>,
-    /// The first TCP port that it exposes.
+    /// The first TCP port that the image exposes.
     pub port: Option<u16>,
 }
 

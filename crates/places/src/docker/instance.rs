@@ -1,6 +1,6 @@
 //! A started container.
 //!
-//! Its group also holds what prepared it: some 20 ms of CPU time and 4 MiB of peak memory of the
+//! Its group also includes its preparation: some 20 ms of CPU time and 4 MiB peak memory by the
 //! engine's helper, which becomes the container's program.
 
 use std::net::SocketAddr;
@@ -44,17 +44,17 @@ pub(super) struct StartedContainer {
     pub(super) wire: Wire,
     pub(super) log_path: PathBuf,
     pub(super) image_bytes: u64,
-    /// Its main process, where that is one of this host.
+    /// The container's main process, if it is one of this host.
     pub(super) pid: Option<u32>,
     pub(super) asked_ns: u64,
     pub(super) created_ns: u64,
     pub(super) executed_ns: u64,
-    /// Its end, when it has come.
+    /// The exit of the container, once it has happened.
     pub(super) exit: watch::Receiver<Option<ExitInfo>>,
     pub(super) log: Log,
-    /// Copies its output to the log.
+    /// Copies the container's output to the log.
     pub(super) copying: JoinHandle<()>,
-    /// Waits for its end.
+    /// Waits for the container's exit.
     pub(super) waiter: JoinHandle<()>,
 }
 

@@ -43,7 +43,7 @@ pub struct DockerRuntime {
 struct Bridge {
     name: String,
     gateway: IpAddr,
-    /// Its device, if this host sees it: an engine may run in a virtual machine.
+    /// The bridge's device, if this host sees it: an engine may run in a virtual machine.
     device: Option<String>,
 }
 
@@ -58,7 +58,7 @@ impl DockerRuntime {
         }
     }
 
-    /// Its engine.
+    /// Returns the engine.
     #[must_use]
     pub fn engine(&self) -> &Engine {
         &self.engine
@@ -328,7 +328,7 @@ fn told(outcome: Result<Result<(), Problem>, oneshot::error::RecvError>) -> Resu
 
 /// A container whose program has started.
 struct Begun {
-    /// Its process, where that is one of this host.
+    /// The container's process, if it is one of this host.
     pid: Option<u32>,
     at_ns: u64,
     address: Option<IpAddr>,

@@ -1,8 +1,8 @@
 //! Flame graphs: where processes of this host spend their CPU time, by samples of their stacks.
 //! Sampling costs CPU time, so the caller must not measure meanwhile.
 //!
-//! Native programs are sampled by `perf`, a JVM by async-profiler where it is on the PATH, else by
-//! its own Flight Recorder, which is in every JDK and sees Java code alone.
+//! Native programs are sampled by `perf`, a JVM by async-profiler if it is on the PATH, and
+//! otherwise by its own Flight Recorder, which is in every JDK and sees only Java code.
 
 mod draw;
 mod jfr;
@@ -124,7 +124,7 @@ impl Sampling {
 }
 
 impl Stacks {
-    /// The graph of what these take of the CPU time beyond what the others take (red) or less
+    /// Draws the graph of the functions that take more CPU time here than in `from` (red) or less
     /// (blue), both as shares of all samples.
     ///
     /// # Errors

@@ -69,8 +69,8 @@ pub struct Merge {
 }
 
 impl Merge {
-    /// The merge of a load that these load generators make, in the order of their parts: what each
-    /// is called, and its clock where that is not the session's.
+    /// The merge of a load that these load generators make, in the order of their parts: the name
+    /// of each, and its clock if that is not the session's.
     #[must_use]
     pub fn new(spec: &LoadSpec, members: Vec<(String, Option<ClockOffset>)>) -> Self {
         let members = members.into_iter();

@@ -45,7 +45,7 @@ pub struct FleetGenerator {
 /// A running fleet.
 pub struct FleetLoad {
     merge: Merge,
-    /// Those that are not listened to now and not lost, by their part.
+    /// Load generators that are neither listened to now nor lost, by their part.
     members: Vec<Option<Box<dyn RunningLoad>>>,
     listening: FuturesUnordered<Pin<Box<dyn Future<Output = Heard>>>>,
     /// The targets that got no further requests so far: those that are listened to are told when
@@ -55,9 +55,9 @@ pub struct FleetLoad {
     /// Longest silence while connections are being opened, and in a step.
     silence_opening: Duration,
     silence_running: Duration,
-    /// Whether it goes on by itself, because the load has no stops between its steps.
+    /// Whether the fleet goes on by itself, because the load has no stops between its steps.
     unattended: bool,
-    /// Whether it waits for the command to go on.
+    /// Whether the fleet waits for the command to go on.
     held: bool,
 }
 

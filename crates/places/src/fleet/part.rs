@@ -5,17 +5,17 @@ use bakeoff_model::load::{ClockOffset, Connections, LoadInterval, LostGenerator,
 /// How far a load generator is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum MemberStage {
-    /// It opens connections.
+    /// The load generator opens connections.
     Opening,
-    /// It waits for the window to be opened.
+    /// The load generator waits for the window to be opened.
     Ready,
-    /// Its window is open, or will be.
+    /// The window is open, or will be.
     Running,
-    /// It waits for the command to go on.
+    /// The load generator waits for the command to go on.
     StepDone,
-    /// Its last step is over.
+    /// The last step is over.
     Ending,
-    /// It has ended.
+    /// The load generator has exited.
     Ended,
 }
 
@@ -34,9 +34,9 @@ pub(super) struct FleetMember {
     pub(super) name: String,
     pub(super) clock: Option<ClockOffset>,
     pub(super) stage: MemberStage,
-    /// Why it is lost.
+    /// Why the load generator is lost.
     pub(super) lost: Option<String>,
-    /// Its connections when the step started.
+    /// The connections of the load generator when the step started.
     pub(super) connections: Connections,
     pub(super) receipt: PartReceipt,
     /// When its first slice of the step started, ns of its own monotonic clock.

@@ -107,7 +107,7 @@ impl RunningLoad for ScriptedLoad {
     }
 }
 
-/// A load of these numbers of connections, a step each of three slices.
+/// A load with these numbers of connections, each for a step of three slices.
 fn spec(connections: &[u32]) -> LoadSpec {
     let step = |connections: &u32| StepSpec {
         connections: *connections,

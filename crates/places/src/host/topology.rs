@@ -14,13 +14,13 @@ const NUMBER_MAX: usize = 1 << 16;
 /// A CPU as the kernel counts them: a hyper-thread, or a core that has none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cpu {
-    /// Its number, by which threads are pinned to it.
+    /// The number of the CPU, by which threads are pinned to it.
     pub number: usize,
-    /// Its physical core, named by the lowest number of the core's CPUs.
+    /// The physical core, named by the lowest number of its CPUs.
     pub core: usize,
-    /// Its package (socket).
+    /// The package (socket).
     pub package: usize,
-    /// Its NUMA node.
+    /// The NUMA node.
     pub node: usize,
 }
 
@@ -114,8 +114,8 @@ impl Topology {
         }
     }
 
-    /// Returns the topology of `count` of these CPUs, of the most physical cores possible: a quota
-    /// of CPU time allows no more at once.
+    /// Returns the topology of `count` of these CPUs, on as many physical cores as possible: a CPU
+    /// quota allows no more at once.
     #[must_use]
     fn limited_to(mut self, count: usize) -> Self {
         if self.cpus.len() <= count {

@@ -108,7 +108,7 @@ impl Shared {
 
     /// Kills the main process and waits for its end.
     fn kill(&self) -> ExitInfo {
-        // Where there is a group its removal kills the rest; where there is none, this does.
+        // If there is a group, its removal kills the rest; otherwise this does.
         let rest = tree(self.pid);
         let mut main = self.main();
         if let Some(exit) = main.exit {

@@ -1,4 +1,4 @@
-//! Contenders as local processes, each in a separate cgroup where that is permitted.
+//! Contenders as local processes, each in a separate cgroup if permitted.
 
 mod instance;
 mod netlink;
@@ -110,8 +110,8 @@ impl ProcessRuntime {
         Some(IpAddr::V4(network.gateway()))
     }
 
-    /// A runtime that makes no groups, for hosts and tests where that is not wanted: `reason`
-    /// appears wherever the numbers do.
+    /// A runtime that makes no groups, for hosts and tests that do without them: `reason` appears
+    /// wherever the numbers do.
     ///
     /// # Errors
     /// The temporary folder could not be made.

@@ -15,7 +15,7 @@ use rustix::pipe::{PipeFlags, fcntl_setpipe_size, pipe_with};
 
 /// How often the pipe is emptied.
 const EVERY: Duration = Duration::from_millis(10);
-/// The capacity of the pipe where that is permitted: 100 MB/s at that interval.
+/// The capacity of the pipe, if permitted: 100 MB/s at that interval.
 const PIPE_BYTES: usize = 1 << 20;
 /// Bytes read at once.
 const BUFFER_BYTES: usize = 64 << 10;

@@ -155,8 +155,8 @@ fn become_program(order: &ShimArgs) -> Result<Infallible, ShimError> {
     ))
 }
 
-/// Raises the limit of open files as far as it goes: to what container engines grant where that
-/// is permitted, else to the hard limit.
+/// Raises the limit of open files as far as possible: to what container engines grant if permitted,
+/// else to the hard limit.
 fn raise_nofile() {
     let now = rustix::process::getrlimit(Resource::Nofile);
     let hard = now.maximum.map_or(NOFILE, |hard| hard.max(NOFILE));

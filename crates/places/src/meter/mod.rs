@@ -132,7 +132,7 @@ impl Meter {
         }
     }
 
-    /// How many processes of the group the kernel killed for memory; `None` where that is unknown.
+    /// Returns how many processes of the group the kernel killed for memory; `None` if unknown.
     #[must_use]
     pub fn oom_kills(&self) -> Option<u64> {
         self.files.as_ref()?.oom_kills()
@@ -200,14 +200,14 @@ pub fn sample_group(pid: u32) -> ResourceSample {
     Meter::of_pid(pid).sample()
 }
 
-/// Returns the TCP counters so far of this process's network namespace; `None` where they cannot be
+/// Returns the TCP counters so far of this process's network namespace; `None` if they cannot be
 /// read.
 #[must_use]
 pub fn own_tcp() -> Option<TcpCounters> {
     netstat::read("self")
 }
 
-/// Traffic of the network namespace of a process, when it is not the one of this process.
+/// Traffic in a process's network namespace, if that is not this process's own.
 fn network(pid: u32) -> Option<Network> {
     let theirs = std::fs::read_link(format!("/proc/{pid}/ns/net")).ok()?;
     let own = std::fs::read_link("/proc/self/ns/net").ok()?;

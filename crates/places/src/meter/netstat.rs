@@ -2,8 +2,8 @@
 
 use bakeoff_model::measure::resource::TcpCounters;
 
-/// Reads the counters of the namespace of a process, by its number or `self`; `None` where they
-/// cannot be read.
+/// Reads the counters of the namespace of a process, by its number or `self`; `None` if they cannot
+/// be read.
 pub(crate) fn read(process: &str) -> Option<TcpCounters> {
     let text = |name: &str| std::fs::read_to_string(format!("/proc/{process}/net/{name}")).ok();
     counters(&text("snmp")?, &text("netstat")?)

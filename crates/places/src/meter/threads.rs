@@ -55,8 +55,8 @@ fn tids(pid: u32) -> impl Iterator<Item = String> {
     entries.filter_map(|entry| entry.file_name().into_string().ok())
 }
 
-/// Reads a small file of /proc with three system calls instead of the six of the standard
-/// library, which does not know that one read gives all: a JVM has hundreds of threads.
+/// Reads a small file in /proc with three system calls. The standard library needs six, because it
+/// does not know that one read returns everything, and a JVM has hundreds of threads.
 fn small(folder: &File, path: &str, buffer: &mut [u8]) -> Option<String> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC;
     let file = rustix::fs::openat(folder, path, flags, Mode::empty()).ok()?;

@@ -41,8 +41,8 @@ pub(super) fn no_containers(far: &FarHost) -> Containers {
     )
 }
 
-/// Returns the host of an engine that is on another one; `load` is that of the load generator,
-/// where it is a third.
+/// Returns the host of an engine that is on another host; `load` is the load generator's host, if
+/// it is a third.
 ///
 /// # Errors
 /// It does not respond, or is on this host after all.

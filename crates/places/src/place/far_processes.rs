@@ -55,7 +55,7 @@ pub(super) async fn open(address: &SshAddress, has_services: bool) -> anyhow::Re
     })
 }
 
-/// Returns the host of contenders; `load` is that of the load generator, where it is another one.
+/// Returns the host of contenders; `load` is the load generator's host, if it is another one.
 ///
 /// # Errors
 /// It cannot be reached.

@@ -198,9 +198,9 @@ pub struct WantedPlace<'a> {
 /// Where contenders run, if that is not this host, before anything is built for it.
 #[derive(Debug)]
 pub struct Elsewhere {
-    /// The node or the host; empty where it is not known.
+    /// The node or the host; empty if it is not known.
     pub node: String,
-    /// The memory that contenders may have there together, where that is known.
+    /// The memory that contenders may have there together, if it is known.
     pub memory_bytes: Option<u64>,
     /// The map of the parts in words, and what a user should know about it, a sentence each.
     pub notes: Vec<String>,

@@ -47,15 +47,15 @@ pub(crate) enum ProcessRequest {
     Sweep,
     /// Start a process.
     Start(Box<RemoteStart>),
-    /// Wait for its first valid response.
+    /// Wait for the first valid response of the process.
     AwaitReady { limit_ns: u64 },
-    /// Its cost.
+    /// Report the cost of the process so far.
     Sample,
-    /// How it ended.
+    /// Report how the process ended.
     Exited,
-    /// The end of its output.
+    /// Return the end of the process's output.
     Output,
-    /// Ask it to stop, then kill it.
+    /// Ask the process to stop, then kill it.
     Stop { grace_ns: u64 },
 }
 
@@ -97,9 +97,9 @@ pub(crate) enum PodRequest {
 /// A Pod whose start is timed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Watched {
-    /// Its UID.
+    /// The UID of the Pod.
     pub(crate) pod: String,
-    /// The program with which its command line starts; empty where its image names it.
+    /// The program with which the container's command line starts; empty if the image names it.
     pub(crate) program: String,
     pub(crate) port: u16,
     pub(crate) path: String,

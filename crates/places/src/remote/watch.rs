@@ -111,7 +111,7 @@ pub(super) fn await_program(root: &Path, watched: &Watched, deadline: Instant) -
 struct Prepared {
     container: PathBuf,
     pid: u32,
-    /// Its name, and the program with which its command line starts.
+    /// The name of the process, and the program with which its command line starts.
     name: String,
     program: String,
 }

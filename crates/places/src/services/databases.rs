@@ -1,5 +1,5 @@
-//! A PostgreSQL server and the databases in it, as its administrator sees them. How it comes to
-//! run is the business of [`crate::services::postgres`], of a cluster, or of its owner:
+//! A PostgreSQL server and the databases in it, as its administrator sees them. The server is
+//! started by [`crate::services::postgres`], by a cluster, or by its owner:
 //! [`crate::services::server`].
 
 use std::fmt::Debug;
@@ -63,7 +63,7 @@ pub(crate) trait Administrator: Debug + Send + Sync {
         statements: &'a str,
     ) -> BoxFuture<'a, Result<String, Problem>>;
 
-    /// The first process of the server, which starts all others, where this host has it.
+    /// Returns the first process of the server, which starts all others, if it is on this host.
     fn process(&self) -> Option<u32>;
 }
 
@@ -157,7 +157,7 @@ impl Databases {
         }
     }
 
-    /// The first process of a server of ours, where this host has it.
+    /// Returns the first process of a server of ours, if it is on this host.
     pub(super) fn process(&self) -> Option<u32> {
         match &self.server {
             Whose::Ours(ours) => ours.process(),

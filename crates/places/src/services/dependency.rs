@@ -22,7 +22,7 @@ const STOP_GRACE: Duration = Duration::from_secs(10);
 /// How long a command that fills or resets a dependency may take.
 const COMMAND_LIMIT: Duration = Duration::from_secs(300);
 
-/// A dependency that was started, and where it is reached.
+/// A dependency that was started, and its address.
 pub(crate) struct Launched {
     pub(crate) instance: Box<dyn Instance>,
     /// Where contenders reach it.

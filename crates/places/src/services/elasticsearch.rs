@@ -91,7 +91,7 @@ pub async fn artifact(own: &Elasticsearch) -> Result<PathBuf, Problem> {
     Ok(artifact.path)
 }
 
-/// Its command in a container, where its folder and its JDK are.
+/// Returns the command of Elasticsearch in a container, which has its folder and its JDK.
 #[must_use]
 pub fn command_in_image(java: &str, artifact: &str, heap_mib: u32, port: u16) -> Vec<String> {
     let everywhere = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), port);

@@ -1,4 +1,4 @@
-//! Options of a backend: the program, and where it runs.
+//! Options of a backend: the program, its address, and the cores it runs on.
 
 use std::ffi::OsString;
 use std::net::IpAddr;
@@ -18,13 +18,13 @@ pub struct BackendOptions {
     pub listen: IpAddr,
     /// The port; `None` takes any free one.
     pub port: Option<u16>,
-    /// Cores that it may use; empty = all.
+    /// Cores that the backend may use; empty = all.
     pub cores: Vec<usize>,
-    /// Its limits; none by default, it must not be the bottleneck.
+    /// Limits of the backend; none by default, because it must not be the bottleneck.
     pub limits: Limits,
-    /// Folder of its data or recordings.
+    /// Folder of the backend's data or recordings.
     pub data: PathBuf,
-    /// Where its output goes.
+    /// The file for the backend's output.
     pub log_path: PathBuf,
 }
 
@@ -48,9 +48,9 @@ pub enum BackendKind {
 pub struct ReplayProcess {
     /// The program.
     pub program: PathBuf,
-    /// Its first arguments: the sub-command.
+    /// The program's first arguments: the sub-command.
     pub args: Vec<OsString>,
-    /// How it responds.
+    /// How the replay backend responds.
     pub settings: ReplaySettings,
 }
 

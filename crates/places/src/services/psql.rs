@@ -25,7 +25,8 @@ pub(super) fn psql(program: &Path) -> Command {
     command
 }
 
-/// Its arguments for statements of the administrator of a server whose socket is in this folder.
+/// Returns the arguments of `psql` for an administrator's statements to a server whose socket is in
+/// this folder.
 pub(super) fn as_administrator(
     folder: &str,
     port: u16,

@@ -32,18 +32,18 @@ const POLL: Duration = Duration::from_millis(20);
 /// A backend at work. Dropping it kills it, as far as a drop can.
 pub struct Backend {
     name: &'static str,
-    /// Where it listens, as it was asked to: 0.0.0.0 when on every address.
+    /// The address on which the backend listens, as requested: 0.0.0.0 when on every address.
     listens: SocketAddr,
     /// Where contenders reach it.
     reached: SocketAddr,
-    /// Its processes; none if it runs already.
+    /// The processes of the backend; none if it runs already.
     instance: Option<Box<dyn Instance>>,
-    /// Removed with it.
+    /// Removed with the backend.
     scratch: Option<PathBuf>,
     unknown: Option<Unknown>,
-    /// Where its requests are counted.
+    /// Where the backend's requests are counted.
     counter: Option<Counter>,
-    /// Where it holds databases of contenders.
+    /// The contenders' databases, if the backend holds any.
     databases: Option<Databases>,
 }
 
@@ -194,12 +194,12 @@ impl Backend {
         self.reached = reached;
     }
 
-    /// Where it listens, as it was asked to: 0.0.0.0 when on every address.
+    /// The address on which the backend listens, as requested: 0.0.0.0 when on every address.
     pub(crate) fn listens(&self) -> SocketAddr {
         self.listens
     }
 
-    /// Where it is reached from this very host.
+    /// The address of the backend for this very host.
     pub(super) fn local_address(&self) -> SocketAddr {
         let ip = self.listens.ip();
         let here = if ip.is_unspecified() {
@@ -218,7 +218,7 @@ impl Backend {
         }
     }
 
-    /// The last 64 KiB of its output, at most; nothing where it runs already.
+    /// Returns at most the last 64 KiB of the backend's output; nothing if it runs already.
     #[must_use]
     pub fn logs(&self) -> String {
         let logs = self.instance.as_ref().map(|instance| instance.logs());
@@ -334,7 +334,7 @@ impl ReplayNotes {
     }
 }
 
-/// Reads the file of unknown requests on from where it was read last.
+/// Reads the file of unknown requests, each time from the point reached before.
 #[derive(Debug)]
 struct Unknown {
     path: PathBuf,

@@ -62,7 +62,7 @@ impl Server {
         (self.url.user(), self.url.password().unwrap_or_default())
     }
 
-    /// Makes a database, empty or a copy of another of ours, in place of one that is there.
+    /// Makes a database, empty or a copy of another of ours, and replaces one that is there.
     pub(super) async fn create(
         &self,
         database: &str,

@@ -34,7 +34,7 @@ pub struct WantedBackend<'a> {
     pub settings: ReplaySettings,
     /// The user's own server, instead of one that is started.
     pub server: Option<&'a DatabaseUrl>,
-    /// Its data or recordings.
+    /// The data or recordings of the backend.
     pub data: Option<PathBuf>,
 }
 

@@ -8,7 +8,7 @@ use bakeoff_model::measure::resource::DatabaseSessions;
 
 use crate::services::databases::ROLE;
 
-/// The connections of a server whose first process this is; `None` where it has none to show.
+/// The connections of a server whose first process this is; `None` if it has none to show.
 pub(super) fn read(server: u32) -> Option<DatabaseSessions> {
     let children = fs::read_to_string(format!("/proc/{server}/task/{server}/children")).ok()?;
     let titles = children.split_whitespace().filter_map(|child| {

@@ -14,8 +14,8 @@ use crate::services::{elasticsearch, postgres};
 /// How long the replay backend may take until it accepts connections.
 const REPLAY_READY: Duration = Duration::from_secs(60);
 
-/// Builds (where there is something to build), starts, awaits, fills and warms a backend. When
-/// this returns, contenders may call it.
+/// Builds (if there is something to build), starts, awaits, fills and warms a backend. When this
+/// returns, contenders may call it.
 ///
 /// # Errors
 /// It does not work; whatever had been started is stopped again.

@@ -20,8 +20,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// An `ssh` that keeps something on another host as long as this value lives. It ends with this
-/// process, also where that is killed: its standard input ends then, and with that the command that
-/// it runs there.
+/// process, even if that is killed: its standard input ends then, and with that the command that it
+/// runs there.
 #[derive(Debug)]
 pub(crate) struct Held {
     ssh: Child,

@@ -30,7 +30,7 @@ use crate::sweep::PREFIX;
 /// The name of this program there.
 const PROGRAM: &str = "bakeoff";
 
-/// The remedy where this program does not start.
+/// The remedy if this program does not start.
 const STATIC: &str = "a bakeoff that is linked statically (target *-linux-musl) runs on every \
                       Linux of its architecture";
 
@@ -46,16 +46,16 @@ pub struct SshHost {
     host: Host,
     answers: Mutex<RemoteClient<SshWay>>,
     distance: OnceCell<Distance>,
-    /// Digest of what was copied -> where it is.
+    /// Digest of what was copied -> its path there.
     pub(super) sent: Mutex<BTreeMap<String, String>>,
 }
 
 /// The clocks of another host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FarClock {
-    /// Its wall clock.
+    /// The wall clock of the host.
     pub wall: ClockOffset,
-    /// From a time of its monotonic clock to the same instant by this host's, ns.
+    /// From a time of that host's monotonic clock to the same instant by this host's, ns.
     pub shift_ns: i64,
 }
 
@@ -112,7 +112,7 @@ impl SshHost {
         held.is_open()
     }
 
-    /// Where it is reached.
+    /// Returns the SSH address of the host.
     #[must_use]
     pub fn address(&self) -> &SshAddress {
         &self.address
@@ -187,8 +187,8 @@ impl SshHost {
         })
     }
 
-    /// Measures the median round trip from there to a port of another host, ns; `None` where there
-    /// is no way. `is_ssh` says that a server of SSH listens there, which is spared.
+    /// Measures the median round trip from that host to a port of another one, ns; `None` if there
+    /// is no way. `is_ssh` says that an SSH server listens there, which is spared.
     pub async fn round_trip(&self, to: SocketAddr, is_ssh: bool) -> Option<u64> {
         let connections = if is_ssh { CONNECTIONS_SSH } else { CONNECTIONS };
         match self

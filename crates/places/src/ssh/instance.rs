@@ -112,7 +112,8 @@ impl Shared {
         *self.tail.lock().unwrap_or_else(PoisonError::into_inner) = output;
     }
 
-    /// Its first response was to the program there: it must be reached from here, too.
+    /// Checks that the service can be reached from here, too: its first response was to the program
+    /// there.
     async fn reached(&self, limit: Duration) -> Result<(), ReadyError> {
         let connected = timeout(PATIENCE, TcpStream::connect(self.address)).await;
         let why = match connected {

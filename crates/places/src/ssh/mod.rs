@@ -1,7 +1,7 @@
 //! Other hosts, as `ssh` reaches them: this program is copied there, into a separate folder, and
 //! started there by a session whenever that needs it. It sends load, serves requests, and runs
-//! contenders as processes. What it made there is removed with the session, also where that is
-//! killed.
+//! contenders as processes. Everything that it made there is removed with the session, even if that
+//! is killed.
 
 mod address;
 mod connection;

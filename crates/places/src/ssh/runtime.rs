@@ -1,5 +1,5 @@
-//! Contenders as processes of another host, each in a separate group where that is permitted there.
-//! They share that host's network.
+//! Contenders as processes of another host, each in a separate group if permitted there. They share
+//! that host's network.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -171,7 +171,7 @@ async fn somebody_elses(bench: &Bench, data: &Path) -> Backend {
     server
 }
 
-/// Names of the databases of a server, those of every server left out.
+/// Names of a server's databases, except those that every server has.
 async fn databases(server: &Backend) -> String {
     let names = "SELECT string_agg(datname, ' ' ORDER BY datname) FROM pg_database \
                  WHERE datname NOT IN ('postgres', 'template0', 'template1')";

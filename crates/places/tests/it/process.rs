@@ -66,7 +66,7 @@ async fn a_contender_gets_its_environment_files_and_cores_only() {
         );
     }
     assert!(names.contains("MARK"));
-    // At least the hard limit of this process; more where that is permitted.
+    // At least the hard limit of this process; more if permitted.
     let hard = rustix::process::getrlimit(rustix::process::Resource::Nofile).maximum;
     let wish = hard.unwrap_or(u64::MAX).min(1 << 20);
     let nofile = line

@@ -15,7 +15,7 @@ use crate::support::{Bench, LIMIT, announce, contender, options};
 const PORT: u16 = 8080;
 const SERVE: [&str; 3] = ["CONTENDER", "serve", "0.0.0.0:PORT"];
 
-/// A bench whose processes have separate networks; `None`, with a printed note, where they cannot.
+/// A bench whose processes have separate networks; `None`, with a printed note, if they cannot.
 fn bench() -> Option<Bench> {
     let base = tempfile::tempdir().unwrap();
     match ProcessRuntime::side_by_side(options(base.path())) {

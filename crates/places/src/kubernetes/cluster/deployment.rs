@@ -15,12 +15,12 @@ use crate::kubernetes::cluster::connection::Cluster;
 use crate::kubernetes::cluster::error::ClusterError;
 use crate::kubernetes::cluster::quantity::{bytes, cores};
 
-/// The name of a Deployment, and of one of its containers: `NAMESPACE/NAME[/CONTAINER]`.
+/// The name of a Deployment and its container: `NAMESPACE/NAME[/CONTAINER]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeploymentName {
     namespace: String,
     name: String,
-    /// The only one when absent.
+    /// The container [default: the only one].
     container: Option<String>,
 }
 
@@ -62,7 +62,7 @@ impl fmt::Display for DeploymentName {
 /// A container of a Deployment, as far as a copy of it can have the same.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Deployed {
-    /// Its image, as nodes pull it.
+    /// The container's image, as nodes pull it.
     pub image: String,
     /// Replaces the image's entry point; empty for its own.
     pub entrypoint: Vec<String>,
@@ -72,9 +72,9 @@ pub struct Deployed {
     pub env: BTreeMap<String, String>,
     /// Variables whose values are in a Secret, which is not read, with its name.
     pub secrets: BTreeMap<String, String>,
-    /// Its limits.
+    /// The container's limits.
     pub limits: Limits,
-    /// The port on which it is probed for readiness, or else its first one.
+    /// The port of the container's readiness probe, or else its first port.
     pub port: Option<u16>,
     /// The differences of a copy, a sentence each.
     pub notes: Vec<String>,

@@ -48,7 +48,7 @@ impl ClusterError {
         }
     }
 
-    /// Returns the same without the usual hint, where there is a better one.
+    /// Returns that error without the usual hint, for callers with a better one.
     pub(crate) fn without_hint(what: &str, error: &kube::Error) -> Self {
         let refused =
             matches!(error, kube::Error::Api(status) if [403, 404].contains(&status.code));

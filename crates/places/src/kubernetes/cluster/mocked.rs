@@ -1,5 +1,5 @@
-//! A cluster whose API server is a table: for tests of the requests to it and of the use of its
-//! responses.
+//! A cluster whose API server is a table: for tests that check the requests, and how responses are
+//! used.
 
 use std::convert::Infallible;
 

@@ -1,5 +1,5 @@
 //! The node of each part. All contenders of a session share one node, because numbers of different
-//! nodes do not compare; load generators and backend are on other nodes where there are any. Pure.
+//! nodes do not compare; load generators and backend are on other nodes if there are any. Pure.
 
 use std::collections::BTreeMap;
 
@@ -12,21 +12,21 @@ use crate::kubernetes::cluster::quantity::{bytes, cores};
 /// A node that takes Pods.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Node {
-    /// Its name.
+    /// The name of the node.
     pub name: String,
-    /// Kernel release.
+    /// The kernel release.
     pub kernel: String,
-    /// Version of its kubelet.
+    /// The version of the kubelet.
     pub kubelet: String,
-    /// Its container runtime, with version.
+    /// The container runtime, with its version.
     pub container_runtime: String,
-    /// Whole cores that it has.
+    /// The number of whole cores.
     pub cores: usize,
     /// CPU time that Pods may ask for, cores.
     pub allocatable_cpus: f64,
-    /// Memory that Pods may ask for, bytes; `None` where it does not report it.
+    /// Memory that Pods may ask for, bytes; `None` if the node does not report it.
     pub allocatable_memory_bytes: Option<u64>,
-    /// Names of images that it has, as far as it reports them.
+    /// Names of the images on the node, as far as it reports them.
     pub images: Vec<String>,
     /// Conditions under which it is short of something: `MemoryPressure`.
     pub pressure: Vec<String>,
@@ -45,7 +45,7 @@ pub struct Nodes {
 
 impl Nodes {
     /// Spreads the parts: the contender alone on the first node, the load generators on the last
-    /// ones, the backend on one between them where there is one, else with a load generator. `None`
+    /// ones, the backend on one between them if there is one, else with a load generator. `None`
     /// without nodes.
     #[must_use]
     pub fn spread(nodes: &[Node]) -> Option<Self> {
@@ -63,7 +63,7 @@ impl Nodes {
     }
 
     /// Spreads the parts with load generators on nodes that the user named; the contender and the
-    /// backend keep away from these where they can.
+    /// backend avoid these if possible.
     #[must_use]
     pub fn with_generators(nodes: &[Node], named: &[String]) -> Option<Self> {
         let is_named = |node: &&Node| named.contains(&node.name);

@@ -53,7 +53,7 @@ impl ClusterSettings {
         told == Self::default()
     }
 
-    /// The command that loads images into the nodes of a context, where it is known or given.
+    /// Returns the command that loads images into the nodes of a context, if it is known or given.
     #[must_use]
     pub fn loader(&self, context: &str) -> Option<String> {
         let known = || {

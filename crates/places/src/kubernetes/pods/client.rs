@@ -24,7 +24,7 @@ pub(crate) type Finder =
 pub(crate) struct PodClient {
     pods: Api<Pod>,
     pod: Finder,
-    /// Which of its containers is this program, where that is not its only one.
+    /// The container that runs this program, if the Pod has others.
     container: Option<&'static str>,
     /// Absent while a question is on its way.
     attached: Mutex<Option<RemoteClient<Attached>>>,

@@ -6,8 +6,8 @@ use k8s_openapi::api::core::v1::Event;
 use kube::Api;
 use kube::api::ListParams;
 
-/// How long a node pulled the image of a Pod, 0 where it had it; `None` where it is not said, or
-/// may be asked.
+/// Returns how long a node pulled the image of a Pod, 0 if it had the image; `None` if the cluster
+/// does not say so, or forbids the question.
 pub(crate) async fn pull_ns(events: &Api<Event>, pod: &str) -> Option<u64> {
     let about = ListParams::default().fields(&format!("involvedObject.name={pod},reason=Pulled"));
     let found = events.list(&about).await.ok()?;

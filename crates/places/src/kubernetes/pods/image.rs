@@ -15,7 +15,7 @@ use crate::remote::{PROGRAM, RECORDINGS};
 /// An image in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PodImage {
-    /// Its name for Pods.
+    /// The name of the image for Pods.
     pub reference: String,
     /// The archive.
     pub archive: PathBuf,

@@ -1,7 +1,7 @@
 //! Pods whose node is this host, or a container on it: their processes are seen from here.
 
-/// Returns the processes of a container, by the numbers that they have here; none where it runs on
-/// another host. `identity` is as the API server says it, `containerd://0123...`.
+/// Returns the processes of a container, by their numbers on this host; none if it runs on another
+/// one. `identity` is as the API server says it, `containerd://0123...`.
 pub(crate) fn processes(identity: &str) -> Vec<u32> {
     let id = identity.rsplit('/').next().unwrap_or_default();
     let all = procfs::process::all_processes();

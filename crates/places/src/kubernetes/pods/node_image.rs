@@ -6,9 +6,9 @@ const LOADED: &str = "loaded:";
 /// An image as Pods name it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodeImage {
-    /// Its name, or name and digest.
+    /// The name of the image, or its name and digest.
     pub reference: String,
-    /// How nodes come by it.
+    /// How nodes obtain the image.
     pub pull: Pull,
 }
 

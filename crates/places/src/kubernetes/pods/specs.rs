@@ -34,12 +34,12 @@ pub(crate) struct Common {
 #[derive(Debug, Clone)]
 pub(crate) struct PodOrder<'a> {
     pub(crate) name: &'a str,
-    /// Its role in the session: `contender`, `backend`, `generator`, `meter`.
+    /// The role of the Pod in the session: `contender`, `backend`, `generator`, `meter`.
     pub(crate) part: &'static str,
     pub(crate) image: &'a NodeImage,
-    /// Nodes on which it may run.
+    /// Nodes on which the Pod may run.
     pub(crate) nodes: &'a [&'a str],
-    /// This program, where it is metered by a sidecar.
+    /// The image of this program, if a sidecar meters the Pod.
     pub(crate) meter: Option<&'a NodeImage>,
 }
 

@@ -23,9 +23,9 @@ pub(crate) enum PodState {
     Pending(Option<String>),
     /// No node takes it, and why.
     Unschedulable(String),
-    /// Its container runs.
+    /// The container runs.
     Running(Running),
-    /// Its container has ended.
+    /// The container has exited.
     Ended(ContainerExit),
     /// The Pod will never run.
     Hopeless(String),
@@ -46,7 +46,7 @@ pub(crate) struct Running {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ContainerExit {
     pub(crate) exit: ExitInfo,
-    /// Why the cluster ended it, where it did.
+    /// Why the cluster ended the container, if it did.
     pub(crate) why: Option<String>,
 }
 
@@ -103,7 +103,7 @@ fn node_of(pod: &Pod) -> String {
     node.unwrap_or_default()
 }
 
-/// Why the cluster takes a Pod away, where it does: an eviction, a lost node, a drain.
+/// Returns why the cluster removes a Pod, if it does: an eviction, a lost node, a drain.
 pub(crate) fn disrupted(pod: &Pod) -> Option<String> {
     let conditions = pod.status.as_ref()?.conditions.as_ref()?;
     let told = conditions

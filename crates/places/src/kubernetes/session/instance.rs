@@ -321,8 +321,8 @@ pub(crate) fn delete_aside(pods: Api<Pod>, name: String) {
     }
 }
 
-/// Returns the cost of a container and the times of the cores of its node, by the meter there;
-/// nothing where that cannot be reached.
+/// Returns the cost of a container and the core times of its node, by the meter there; nothing if
+/// the meter cannot be reached.
 pub(crate) async fn sample(meter: &PodClient, container: &str) -> Sampled {
     let container = container.to_owned();
     match meter

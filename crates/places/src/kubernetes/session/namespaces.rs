@@ -196,7 +196,7 @@ async fn delete_ours(cluster: &Cluster, name: &str, selector: &str) -> Result<()
     let jobs = jobs.delete_collection(&background, &ours).await;
     let at_once = DeleteParams::default().grace_period(0);
     let pods = cluster.pods(name).delete_collection(&at_once, &ours).await;
-    // There are none among the meters, where none needs to be allowed.
+    // The meters have no Jobs, and deleting Jobs need not be allowed in their namespace.
     drop(jobs);
     match pods {
         Err(error) if !is_missing(&error) => Err(ClusterError::of(&what, &error)),
