@@ -16,10 +16,11 @@ use bakeoff_validity::{JudgedSlice, disturbance};
 
 /// Disturbed trials at the same rate after which a search is given up.
 const DISTURBED_MAX: u32 = 3;
-/// The range of a search, of the rate of closed load: open load rarely gets more than that, and a
-/// service that meets its objectives at a thousandth only does not meet them.
+/// The range of a search, as shares of the closed-load rate: open load rarely reaches more than
+/// this, and a service that meets its objectives only at a thousandth of the rate does not meet
+/// them.
 const RANGE: (f64, f64) = (0.001, 4.0);
-/// The first trial, of the rate of closed load.
+/// The first trial, as a share of the closed-load rate.
 const START: f64 = 0.5;
 
 /// The measurement of a trial.

@@ -103,10 +103,10 @@ pub enum Event {
     },
     /// A session starts: the runs of one results folder.
     SessionBegan {
-        /// Runs to make, without those that a resumed session has already; at most, where a pilot
+        /// Runs to make, without those that a resumed session has already; at most, if a pilot
         /// decides.
         runs: usize,
-        /// How many of them are made whatever a pilot decides; all of them where none does.
+        /// How many runs are made whatever a pilot decides; all of them if none does.
         runs_certain: usize,
         /// Runs that were finished before.
         finished_before: usize,

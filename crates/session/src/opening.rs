@@ -101,7 +101,7 @@ pub struct OpenSession {
     pub(crate) recorder: Recorder,
     pub(crate) session: SessionFile,
     pub(crate) base: Option<Base>,
-    /// The suite, where it has been read.
+    /// The suite, if it has been read.
     pub(crate) suite: Option<SuiteFolder>,
 }
 
@@ -222,7 +222,7 @@ pub fn begin(mut suite_folder: SuiteFolder, new: &NewSession) -> anyhow::Result<
         folder,
         recorder,
         session,
-        // Where there is a base, contenders of it have been paired with those of the suite.
+        // If there is a base, its contenders have been paired with those of the suite.
         suite: base.is_none().then_some(suite_folder),
         base,
     })

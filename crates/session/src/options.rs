@@ -10,7 +10,7 @@ use bakeoff_places::far_hosts::FarHosts;
 use bakeoff_places::kubernetes::ClusterSettings;
 use serde::{Deserialize, Serialize};
 
-/// The options of a session, of each round of several, and of a test bed.
+/// The options for a session, each round of several, or a test bed.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct SessionOptions {
     /// The purpose of the session; absent in files if it is the suite.

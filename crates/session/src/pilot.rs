@@ -119,8 +119,8 @@ impl<'a> Compared<'a> {
         }
     }
 
-    /// Runs with which the difference of every pair is found; `None` where that is more than there
-    /// may be.
+    /// Returns the number of runs with which the difference of every pair is found; `None` if there
+    /// may not be as many.
     fn needed(&self, asked: &RunsUntil) -> Option<u32> {
         let mut runs = PILOT_RUNS;
         for (_, pair) in &self.pairs {

@@ -1,7 +1,7 @@
 //! The cores of each part, and notes on them for the user. Pure.
 //!
 //! Physical cores are given away whole, so that load generator and contender never take time from
-//! each other inside of one; a part stays on one package and NUMA node where it fits.
+//! each other inside of one; a part stays on one package and NUMA node if it fits.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -42,9 +42,9 @@ struct CoreShare {
 
 /// Divides the host's physical cores: the contender gets the number that its quota needs, the load
 /// generator one in four of the rest, the backend what it can use of the others; remaining cores of
-/// the contender's node are the contender's too, which then is limited by its quota alone. Where
-/// that does not fit, load generator and backend share, and the plan says so. The contender shares
-/// a physical core with the load generator only where its quota needs a part of each.
+/// the contender's node are the contender's too, which then is limited by its quota alone. If that
+/// does not fit, load generator and backend share cores, and the plan says so. The contender shares
+/// a physical core with the load generator only if its quota needs a part of each core.
 #[must_use]
 pub fn place(topology: &Topology, limits: &Limits, has_backend: bool) -> Placement {
     let host_cores = topology.cpus.len();
@@ -81,7 +81,7 @@ pub fn place(topology: &Topology, limits: &Limits, has_backend: bool) -> Placeme
     Placement { cores, warnings }
 }
 
-/// Why the host cannot be divided, where it cannot.
+/// Returns why the host cannot be divided, if it cannot.
 fn undivided(host_cores: usize, wanted: usize) -> Option<String> {
     if host_cores < 2 {
         return Some(
@@ -125,8 +125,8 @@ fn split_units(domain: &mut Domain) {
     *domain = cpus.map(|cpu| vec![cpu]).collect();
 }
 
-/// The domain in which the contender fits, `None` where it needs several, and how many units it
-/// takes.
+/// Returns the domain in which the contender fits (`None` if it needs several), and how many units
+/// it takes.
 fn home(domains: &[Domain], wanted: usize) -> (Option<usize>, usize) {
     let needed = |units: &mut dyn Iterator<Item = &Unit>| {
         let mut cpus = 0;

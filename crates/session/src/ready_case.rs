@@ -30,10 +30,10 @@ pub struct Case {
     pub slice: Duration,
     /// Seed of the load generator's random choices.
     pub seed: u64,
-    /// Size of the artifact, bytes, shown where there is no image.
+    /// Size of the artifact, bytes, shown if there is no image.
     pub artifact_bytes: Option<u64>,
-    /// The file that `{gc-log}` stands for in its command, as the contender sees it; `None` where
-    /// it is not asked for.
+    /// The file that `{gc-log}` stands for in the command, as the contender sees it; `None` if no
+    /// option has it.
     pub gc_log: Option<PathBuf>,
     /// The probes that are measured alone before the contender is started.
     pub probes: Vec<ReadyProbe>,
@@ -87,9 +87,9 @@ pub struct BackendAddress {
     pub host: String,
     /// Port of the backend.
     pub port: u16,
-    /// The user that logs in, where it has databases; fit for a URL.
+    /// The user that logs in, if the backend has databases; fit for a URL.
     pub user: String,
-    /// With what password; fit for a URL.
+    /// The password of that user; fit for a URL.
     pub password: String,
     /// The address of each dependency, by its name.
     pub dependencies: BTreeMap<String, SocketAddr>,

@@ -1,6 +1,6 @@
 //! The files of a revision, without touching the repository: git writes them from its objects into
 //! a folder of ours, with an index of ours. A worktree would leave an entry in the repository when
-//! a session is killed, and a clone has neither the filters of a repository nor, where that is
+//! a session is killed, and a clone has neither the filters of a repository nor, if that is
 //! shallow, all of its commits.
 
 use std::fs;
@@ -36,7 +36,7 @@ impl Tree {
         Self::of_commit(commit(revision, suite)?, &top, suite)
     }
 
-    /// The files of a commit of the repository with this top, of which `folder` is a part.
+    /// Writes the files of a commit of the repository at `top`, which contains `folder`.
     pub fn of_commit(commit: String, top: &Path, folder: &Path) -> anyhow::Result<Self> {
         let inside = folder.strip_prefix(top).unwrap_or(Path::new(""));
         let base = trees_folder();

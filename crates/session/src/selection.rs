@@ -167,8 +167,8 @@ pub fn rounds_in_order(suite: &Suite) -> Vec<&Round> {
     order
 }
 
-/// The rounds that a name stands for, in the same order: all of them, or those of a group. None
-/// where it is the name of a single round, or of nothing.
+/// The rounds that a name stands for, in the same order: all of them, or those of a group. Empty if
+/// it is the name of a single round, or of nothing.
 #[must_use]
 pub fn several_rounds<'s>(suite: &'s Suite, name: &str) -> Vec<&'s Round> {
     let mut rounds = rounds_in_order(suite);

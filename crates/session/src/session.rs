@@ -42,7 +42,7 @@ pub enum SessionOutcome {
     /// Every run of the plan was completed, and there is a comparison; with a baseline, every head
     /// is well.
     Completed,
-    /// A condition on head and base holds, or is undecided where that must fail.
+    /// A condition on head and base holds, or is undecided and this must fail.
     ConditionHolds,
     /// Some runs failed, or contenders have no number that can be compared; with a baseline, heads.
     WithFailures,

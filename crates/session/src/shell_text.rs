@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-/// A path as a shell takes it, in quotes where it needs them.
+/// Returns a path as a shell takes it, quoted if necessary.
 pub fn of_shell(path: &Path) -> String {
     let text = path.to_string_lossy();
     let quoted = shlex::try_quote(&text).map(Cow::into_owned);

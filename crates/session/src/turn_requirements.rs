@@ -1,6 +1,6 @@
-//! Needs of contenders that take turns, and whether the host has them. Pure. Where they do not fit
-//! into memory, they take turns in groups; where the host lacks anything else, the same contenders
-//! are measured in whole runs, one after the other.
+//! Needs of contenders that take turns, and whether the host meets them. Pure. If the contenders do
+//! not fit into memory, they take turns in groups; if the host lacks anything else, the same
+//! contenders are measured in whole runs, one after the other.
 
 use std::collections::BTreeSet;
 
@@ -206,7 +206,7 @@ pub fn note(plan: &Plan, memory_bytes: Option<u64>) -> Option<String> {
     })
 }
 
-/// How sets are divided, and why; `None` where they are not.
+/// Returns how sets are divided, and why; `None` if they are not.
 fn groups_note(plan: &Plan, largest: &[&PlannedRun], memory_bytes: u64) -> Option<String> {
     let (groups, common) = plan.groups()?;
     let first = largest.first()?;

@@ -95,8 +95,8 @@ fn place(run: &PlannedRun) -> BenchmarkSet<'_> {
     (run.benchmark.as_str(), run.repetition, run.group)
 }
 
-/// The repetitions and groups of which no block counts; none where that is so of all, for then the
-/// next one would be lost as well.
+/// Returns the repetitions and groups without a block that counts; nothing if no set has one,
+/// because the next set would be lost as well.
 fn lost_of(sets: &Sets) -> Vec<(u32, Option<u32>)> {
     let is_lost = |count: &&SetCount| count.blocks > 0 && count.kept == 0;
     if sets.each.iter().all(|count| is_lost(&count)) {

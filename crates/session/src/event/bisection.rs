@@ -54,8 +54,8 @@ pub struct Bisection {
     pub sessions: usize,
     /// How long it took, s.
     pub took_s: f64,
-    /// The results folder of the last session: of the commit against the one before it where it was
-    /// found.
+    /// The results folder of the last session. If the commit was found, this session compares it
+    /// with the one before it.
     pub results: PathBuf,
 }
 

@@ -17,7 +17,7 @@ pub struct Sizing {
     pub slo: String,
     /// The conclusion, one or more sentences.
     pub sentence: String,
-    /// The CPU limit of the cheapest shape; absent where none meets the objective.
+    /// The CPU limit of the cheapest shape; absent if none meets the objective.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cheapest_cpus: Option<f64>,
     /// How much memory it needs.
@@ -39,11 +39,11 @@ pub struct MemoryNeed {
     pub limit_bytes: u64,
     /// The smallest limit with which it served every request of a few seconds, bytes.
     pub lived_bytes: u64,
-    /// The largest limit with which it did not, bytes; absent where it lived with each that was
-    /// tried.
+    /// The largest limit with which it did not serve them, bytes; absent if it lived with every
+    /// limit that was tried.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub died_bytes: Option<u64>,
-    /// The largest limit with which a process of a shape was killed for memory, bytes; absent where
+    /// The largest limit with which a process of a shape was killed for memory, bytes; absent if
     /// none was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outgrown_bytes: Option<u64>,
@@ -59,10 +59,10 @@ pub struct Shape {
     pub cpus: f64,
     /// The memory limit, bytes.
     pub memory_bytes: u64,
-    /// Requests per second of one replica that meets the objective; absent where none does.
+    /// Requests per second of one replica that meets the objective; absent if none does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capacity_per_s: Option<WithInterval>,
-    /// Where the capacity was not found, requests per second that each of the processes met.
+    /// Requests per second that each of the processes met, if the capacity was not found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at_least_per_s: Option<f64>,
     /// Fresh processes that held what the one before them had found, of those that tried.

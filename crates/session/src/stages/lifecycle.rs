@@ -31,7 +31,7 @@ const LOG_LIMIT: Duration = Duration::from_secs(10);
 pub struct Figures {
     /// From start to first valid response, ns.
     pub startup_ns: u64,
-    /// Size of the artifact, shown where there is no image.
+    /// Size of the artifact, shown if there is no image.
     pub artifact_bytes: Option<u64>,
 }
 

@@ -90,7 +90,7 @@ pub(crate) async fn verified(
     Ok(instance)
 }
 
-/// The slow lifecycle checks, where they belong to the run: after everything else, whatever its
+/// Makes the slow lifecycle checks, if they belong to the run: after everything else, whatever its
 /// outcome, because a run that they precede is not like the others.
 pub(crate) async fn checked_apart(
     parts: &SessionDeps<'_>,

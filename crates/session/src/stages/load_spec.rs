@@ -24,15 +24,15 @@ const OPEN_LOAD: u64 = 0x6f70_656e;
 /// A contender that is loaded.
 #[derive(Debug)]
 pub struct Loaded<'a> {
-    /// Where it listens.
+    /// The address of the contender.
     pub address: SocketAddr,
     /// The device to which connections to it are bound; `None` if they are not.
     pub device: Option<&'a str>,
     /// The name for `Host` in requests [default: the address].
     pub host: Option<&'a str>,
-    /// Where its CPU time can be read.
+    /// Where the contender's CPU time can be read.
     pub cpu_counter: Option<CpuCounter>,
-    /// How it is reached over TLS; `None` where it is not.
+    /// How the contender is reached over TLS; `None` without TLS.
     pub tls: Option<Tls>,
 }
 

@@ -21,12 +21,12 @@ const POLL: Duration = Duration::from_millis(100);
 pub(crate) struct Logged {
     /// Successful requests.
     pub(crate) requests: u64,
-    /// Lines before the first of them; `None` where they are not counted.
+    /// Log lines before the first of these requests; `None` if lines are not counted.
     pub(crate) before: Option<u64>,
 }
 
 /// The check "logs under load": the number of lines since the load started matches its requests.
-/// `None` where the suite does not ask for it.
+/// `None` if the suite does not ask for it.
 pub(super) async fn logs(
     instance: &dyn Instance,
     work: &Work,

@@ -1,5 +1,5 @@
-//! The load of one run, or of a set of runs whose contenders take turns: drives the load generator
-//! step by step and meters every slice.
+//! The load of one run, or of a set whose contenders take turns: drives the load generator step by
+//! step and meters every slice.
 
 mod account;
 mod costs;

@@ -1,4 +1,4 @@
-//! The stages of a run, one module each, and the kinds of runs that are made of them.
+//! The stages of a run, one module each, and the kinds of runs that combine them.
 
 pub(crate) mod capacity;
 pub mod cold_start;

@@ -1,5 +1,5 @@
-//! The cost of a part of the work of requests: a separate program does that part alone, a given
-//! number of times, under the limits and on the cores of the run, and says its CPU time.
+//! The cost of one part of a request's work: a separate program does that part alone, as often as
+//! configured, under the run's limits and on its cores, and says its CPU time.
 //!
 //! The program measures itself, because only it can separate the work from its own start and
 //! warm-up.

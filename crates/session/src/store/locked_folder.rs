@@ -70,7 +70,7 @@ impl LockedFolder {
         })))
     }
 
-    /// Where it is.
+    /// Returns the path of the folder.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.0.path

@@ -161,8 +161,8 @@ pub fn progress(folder: &Path) -> anyhow::Result<BTreeMap<String, Progress>> {
     Ok(progress)
 }
 
-/// Returns the results of searches for a capacity in earlier repetitions of a run of this results
-/// folder, in the order of their files.
+/// Returns the capacities that earlier repetitions of a run in this results folder found, in file
+/// order.
 ///
 /// # Errors
 /// The folder is not a results folder, or a file in it cannot be read.

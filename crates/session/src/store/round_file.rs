@@ -1,4 +1,4 @@
-//! `rounds.json`, the file of a folder of rounds, and the description of a session's own round.
+//! `rounds.json`, the file of a folder with rounds, and the description of a session's own round.
 
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,7 @@ use crate::options::SessionOptions;
 pub struct RoundFile {
     /// The round.
     pub name: String,
-    /// The benchmark that decides, and the rule; absent where nothing is won.
+    /// The benchmark that decides, and the rule; absent if the round has no winner.
     pub decides: Option<(String, Winner)>,
 }
 
@@ -63,7 +63,7 @@ pub struct RoundsFile {
     pub runtime: RuntimeKind,
     /// The backend.
     pub backend: BackendName,
-    /// How long the replay backend holds its responses back, where that is not the suite's choice.
+    /// How long the replay backend holds its responses back, if that is not the suite's choice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backend_delay: Option<Delay>,
     /// Seed of the order of runs.
@@ -83,7 +83,7 @@ impl RoundsFile {
     /// The file's name, which makes a folder one of rounds.
     pub const NAME: &str = "rounds.json";
 
-    /// Reads the file of a folder; `None` where there is none.
+    /// Reads the file of a folder; `None` if there is none.
     ///
     /// # Errors
     /// The file cannot be understood, or names something else than folders in this one.

@@ -27,7 +27,7 @@ pub struct SessionFile {
     /// Winners of earlier rounds that take part, as they were picked.
     #[serde(default)]
     pub qualified: Vec<Qualification>,
-    /// The baseline of the contenders, where there is one; its folder in the file as seen from the
+    /// The baseline of the contenders, if there is one; in the file, its folder is relative to the
     /// results folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<Baseline>,

@@ -14,7 +14,7 @@ use bakeoff_model::text::diagnostic::{self, Diagnostic, SourceFile};
 
 use crate::grpc;
 
-/// A parsed suite and where it lies.
+/// A parsed suite and its folder.
 #[derive(Debug, Clone)]
 pub struct SuiteFolder {
     /// The folder.

@@ -109,7 +109,7 @@ impl Which<'_> {
         }
     }
 
-    /// The result of its build; nothing where there was nothing to build.
+    /// Returns the event with the result of the build; nothing if there was nothing to build.
     pub(super) fn built(&self, built: &Result<Ready, Failure>, took: Duration) -> Option<Event> {
         let (contender, took_ns) = (self.contender.to_owned(), duration_ns::whole(took));
         match built {

@@ -95,8 +95,8 @@ impl Testbed {
         })
     }
 
-    /// The same start together with the other contenders of a set: where they share a network, each
-    /// has a separate port, by its place in the set.
+    /// Changes a start for a set, in which other contenders are alive concurrently: if they share a
+    /// network, each has a separate port, by its place in the set.
     pub fn beside_others(&self, mut spec: StartSpec, place: usize) -> StartSpec {
         spec.container.takes_turns = true;
         if self.place.ports != Ports::OfEach {

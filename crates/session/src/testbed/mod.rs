@@ -142,7 +142,7 @@ impl Testbed {
         Ok(testbed)
     }
 
-    /// Measures what the load generator can do here at best; every later record has it. Where that
+    /// Measures what the load generator can do here at best; every later record has it. If that
     /// cannot be measured, an event says so, and the records go without.
     pub async fn measure_generator(&mut self, observer: &mut dyn Observer) -> anyhow::Result<()> {
         let measured = self.place.generator.ceiling(&self.options.cores).await;
@@ -156,8 +156,8 @@ impl Testbed {
     }
 
     /// Measures whether load generator and contender have separate physical cores; every later
-    /// record has it. This is not measured where they are not pinned to different cores of this
-    /// host. Where it cannot be measured, an event says so, and the records go without.
+    /// record has it. This is measured only if they are pinned to different cores of this host. If
+    /// it cannot be measured, an event says so, and the records go without.
     pub async fn measure_core_sharing(
         &mut self,
         observer: &mut dyn Observer,
@@ -292,7 +292,7 @@ impl Testbed {
         Ok(wanted)
     }
 
-    /// Size of a contender's artifact where there is no image.
+    /// Returns the size of a contender's artifact; `None` if it has none or is not built.
     pub fn artifact_bytes(&self, contender: &str) -> Option<u64> {
         self.ready.get(contender)?.as_ref().ok()?.artifact_bytes
     }

@@ -6,8 +6,7 @@ use bakeoff_model::suite::conditions::RuntimeKind;
 
 use crate::store::suite_folder::SuiteFolder;
 
-/// Returns how a contender is reached over TLS: as the suite says, or the URL where it runs
-/// already.
+/// Returns how a contender is reached over TLS: as the suite says, or its URL if it runs already.
 pub(super) fn of(folder: &SuiteFolder, contender: &Contender, runtime: RuntimeKind) -> Option<Tls> {
     let suite = folder.suite.tls.as_ref();
     let suite = suite.map(|tls| tls.in_folder(&folder.path));

@@ -44,7 +44,7 @@ use crate::store::locked_folder::LockedFolder;
 /// How a fake contender behaves.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Script {
-    /// Exits before it is ready; only the victim where there is one.
+    /// Exits before it is ready; only the victim if there is one.
     pub(super) exits_at_once: bool,
     /// Responds to everything with this status.
     pub(super) status: u16,
@@ -61,7 +61,7 @@ pub(crate) struct Script {
     pub(super) probe: &'static str,
     /// The load generator reports no slice before it hears that a target left.
     pub(super) silent_load: bool,
-    /// Its response at `/metrics`: there is none when empty, and never one when it `hangs`.
+    /// The response at `/metrics`: there is none when empty, and never one when it `hangs`.
     pub(super) metrics: &'static str,
 }
 
@@ -870,7 +870,7 @@ pub(super) struct Fakes {
     cases: FakeCases,
 }
 
-/// A place where nothing is started for real.
+/// A place that starts nothing for real.
 pub(crate) fn place(script: Script, journal: &Journal) -> Place {
     let runtime = Arc::new(FakeRuntime(script, Arc::clone(journal)));
     let fake = || FakeHost(Arc::clone(journal));

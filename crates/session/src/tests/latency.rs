@@ -1,4 +1,4 @@
-//! The open load of a set after its turns: which contenders are loaded, at which rate and where it
+//! The open load of a set after its turns: which contenders are loaded, at which rate, and how this
 //! is recorded.
 
 use std::sync::Arc;

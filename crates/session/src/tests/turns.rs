@@ -251,7 +251,8 @@ async fn one_that_does_not_start_leaves_the_others_among_themselves() {
     assert_eq!(count(&words, "load "), 0, "there is nothing to load");
 }
 
-/// Its records go to its own file, although the run that started last is another one.
+/// The records of the contender that is left go to its own file, although the run that started last
+/// is another one.
 #[tokio::test(start_paused = true)]
 async fn the_only_one_that_is_left_is_loaded_alone() {
     let script = Script {

@@ -60,7 +60,7 @@ async fn one_that_gets_faster_and_faster_is_measured_in_the_end_and_marked() {
     );
 }
 
-/// The slices of the warm-up of a set of two, of both of them.
+/// Plays a set of two contenders. Returns the number of its warm-up slices, and the journal.
 async fn of_set(script: Script) -> (usize, Vec<String>) {
     let runs = [until_warm(turns("a", 1), 10), until_warm(turns("b", 1), 10)];
     let words = words(script, &runs).await;

@@ -17,7 +17,7 @@ use crate::stages::slices::{at, notes_of};
 /// The account of a load on one contender.
 #[derive(Default)]
 pub(crate) struct Account {
-    /// Connections of the current step, so that a failure can say where it happened.
+    /// Connections of the current step, at which a failure is said to have happened.
     pub(crate) last: Connections,
     /// The requests so far, and how long the log was before them.
     pub(crate) logged: Logged,

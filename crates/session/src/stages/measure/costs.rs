@@ -1,4 +1,4 @@
-//! Costs of the contenders of a load, and of the backend, between two readings.
+//! Costs of contenders under load, and of the backend, between two readings.
 
 use bakeoff_model::load::LoadInterval;
 use bakeoff_model::record::{Others, Unloaded};
@@ -49,7 +49,7 @@ impl Slices<'_> {
         costs
     }
 
-    /// Returns the CPU time of a contender between the two readings; `None` where it was not read.
+    /// Returns the CPU time of a contender between the two readings; `None` if it was not read.
     pub(super) fn used(&self, side: usize) -> Option<Unloaded> {
         let (before, after) = (self.before.get(side)?, self.after.get(side)?);
         let (before, after) = (&before.contender.resources, &after.contender.resources);
