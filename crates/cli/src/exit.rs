@@ -13,7 +13,7 @@ pub(crate) const ERROR: u8 = 1;
 /// A check failed, a contender could not be measured, nothing could be compared, or audited numbers
 /// mislead.
 pub(crate) const CHECK_FAILED: u8 = 2;
-/// A condition given with `--fail-if` holds, or is undecided where that must fail.
+/// A condition given with `--fail-if` holds, or is undecided and this must fail.
 pub(crate) const CONDITION: u8 = 3;
 /// A sitting (`--for`) is over, and runs are left for the next one.
 pub(crate) const LEFT: u8 = 4;

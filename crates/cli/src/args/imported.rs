@@ -29,7 +29,7 @@ pub(crate) struct ImportedArgs {
     pub(crate) writes: bool,
 }
 
-/// Where they are written down.
+/// The source of the requests.
 #[derive(Debug, Args)]
 #[group(id = "imported", multiple = false)]
 pub(crate) struct ImportedSource {

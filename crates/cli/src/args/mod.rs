@@ -127,7 +127,7 @@ fn backend() -> impl TypedValueParser<Value = BackendName> {
     PossibleValuesParser::new(names).try_map(|name| name.parse())
 }
 
-/// The contenders and where they run.
+/// The contenders and their runtime.
 #[derive(Debug, Args)]
 pub(crate) struct Selection {
     /// Folder of the suite.
@@ -267,7 +267,7 @@ pub(crate) struct RunArgs {
     pub(crate) within: Option<Time>,
     /// Finish the interrupted session of this results folder.
     ///
-    /// Of a folder of rounds, all of them.
+    /// In a folder of rounds, finish all of them.
     #[arg(
         long,
         value_name = "DIR",
@@ -345,7 +345,7 @@ pub(crate) struct UpArgs {
     /// The contender.
     #[arg(long, value_name = "NAME")]
     pub(crate) contender: String,
-    /// Where it runs.
+    /// How the contender runs.
     #[arg(long, value_enum, default_value_t = RuntimeKind::Process)]
     pub(crate) runtime: RuntimeKind,
     /// The backend [default: the suite's].
@@ -356,7 +356,7 @@ pub(crate) struct UpArgs {
     /// Profile whose limits hold.
     #[arg(long, default_value = "quick")]
     pub(crate) profile: String,
-    /// Draw a flame graph of where it spends its CPU time.
+    /// Draw a flame graph of the contender's CPU time.
     ///
     /// Into `flame-NAME.svg`, from its first response on for this long, or until Ctrl-C if that is
     /// earlier.

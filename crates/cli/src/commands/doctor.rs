@@ -63,8 +63,8 @@ fn session_cores() -> Cores {
     place(&topology::read(), &limits, false).cores
 }
 
-/// Measures the highest rate of the load generator, with one core for it and one for the server
-/// where there are two.
+/// Measures the highest rate of the load generator, with one core for it and, if there are two, one
+/// for the server.
 fn load_findings(cores: &Cores) -> anyhow::Result<Vec<Finding>> {
     let program = std::env::current_exe().context("cannot find this program's own file")?;
     let first = |cores: &[usize]| cores.iter().take(1).copied().collect();

@@ -40,7 +40,7 @@ fn end(requests: &AtomicU64) {
     std::process::exit(i32::from(exit::DONE));
 }
 
-/// Says where it listens and serves until it is stopped.
+/// Prints the address of the server, and serves until stopped.
 pub(crate) fn null_server(args: &NullServerArgs) -> anyhow::Result<u8> {
     let listener = TcpListener::bind(args.listen)
         .with_context(|| format!("--listen {}: cannot listen there", args.listen))?;

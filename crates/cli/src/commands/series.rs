@@ -13,8 +13,8 @@ use super::signals::interrupted;
 use crate::args::OutputArgs;
 use crate::output;
 
-/// Plays the sessions below this folder of results, and says where they are when a signal stops
-/// them. Returns the exit status.
+/// Plays the sessions below this folder of results, and names the folder if a signal stops them.
+/// Returns the exit status.
 pub(super) fn play(
     args: &OutputArgs,
     results: &Path,

@@ -131,7 +131,7 @@ fn one(names: Vec<String>) -> anyhow::Result<String> {
     }
 }
 
-/// Says where it listens and shows its log until it ends or must stop.
+/// Prints the contender's address, and shows its log until it exits or must stop.
 async fn follow(
     mut standing: Standing,
     name: &str,
@@ -188,7 +188,7 @@ struct Flame<'a> {
 }
 
 impl<'a> Flame<'a> {
-    /// Starts, and says so; where that is not possible, says why.
+    /// Starts sampling, and says so; if that is not possible, says why.
     async fn begin(
         standing: &Standing,
         name: &'a str,
@@ -217,7 +217,7 @@ impl<'a> Flame<'a> {
         Instant::now() >= self.until
     }
 
-    /// Draws what was seen, and says where that is.
+    /// Draws the samples, and names the file.
     async fn end(self) -> io::Result<()> {
         let file = format!("flame-{}.svg", self.name.replace('/', "_"));
         let stacks = self.sampling.end().await;

@@ -82,8 +82,8 @@ impl Builds {
         self.seen = self.seen.max(index + 1);
     }
 
-    /// Returns the builds at work with their times, and the number of those left; nothing where
-    /// none is at work.
+    /// Returns the builds at work with their times, and the number of builds left; nothing if none
+    /// is at work.
     pub(super) fn text(&self, now: Instant) -> Option<String> {
         let each = self.at_work.iter().map(|(index, contender, begun)| {
             let (number, of) = (index + 1, self.contenders);

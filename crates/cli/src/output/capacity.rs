@@ -4,7 +4,7 @@ use bakeoff_model::suite::capacity::{
     CapacityRange, CapacityRecord, Purpose, SearchEnd, TrialRecord, TrialVerdict,
 };
 
-/// The outcome of a trial: a line for each objective, which is named where there are `several`.
+/// The outcome of a trial: a line for each objective, which is named if there are `several`.
 pub(crate) fn trial(record: &TrialRecord, several: bool) -> Vec<String> {
     let what = match record.purpose {
         Purpose::Search => "trial",

@@ -1,7 +1,7 @@
-//! The documents of a results folder: `report/index.html`, `results.csv`, `results.md`; where there
-//! is something to say in them `benchmarks.csv`, `overhead.csv`, `requests.csv`, `errors.csv`,
-//! `capacity.csv` and `trials.csv`; with a baseline those for continuous integration. And the
-//! ranked table for the terminal.
+//! The documents of a results folder: `report/index.html`, `results.csv`, `results.md`; if there is
+//! data for them, `benchmarks.csv`, `overhead.csv`, `requests.csv`, `errors.csv`, `capacity.csv`
+//! and `trials.csv`; with a baseline, those for continuous integration. Also the ranked table for
+//! the terminal.
 
 use std::env;
 use std::fs::OpenOptions;
@@ -75,7 +75,7 @@ impl<W: Watcher> Observer for WithDocuments<W> {
 /// The file to which the steps of a job of GitHub Actions add their summaries.
 const STEP_SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 
-/// Adds the summary to that of the job, where there is one.
+/// Adds the summary to that of the job, if there is one.
 fn add_to_job(analysis: &Analysis<'_>) -> anyhow::Result<()> {
     let file = env::var_os(STEP_SUMMARY).filter(|file| !file.is_empty());
     let Some(file) = file.map(PathBuf::from) else {
@@ -225,8 +225,8 @@ fn beside(folder: &Path, results: &Results) -> anyhow::Result<Vec<RoundResults>>
     Ok(rounds)
 }
 
-/// Returns the subject of the measurement: the suite, its contenders where they are few, and the
-/// conditions that differ from the usual.
+/// Returns the subject of the measurement: the suite, its contenders if they are few, and the
+/// conditions that differ from the usual ones.
 fn title(results: &Results) -> String {
     let Some(run) = results.runs.first() else {
         return "bakeoff: no runs".to_owned();

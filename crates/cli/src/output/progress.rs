@@ -1,5 +1,5 @@
 //! Progress of a running session: one line for each step, or for each set of contenders that take
-//! turns, and a live line where there is a terminal, within 80 columns.
+//! turns, and a live line on a terminal, within 80 columns.
 
 mod sets;
 

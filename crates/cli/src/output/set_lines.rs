@@ -1,4 +1,4 @@
-//! The processes of a set as a terminal shows them: a line for each step of each of them, and the
+//! The processes of a set as a terminal shows them: a line for each process and step, and the
 //! ratios of all sets so far.
 
 use std::collections::BTreeMap;
@@ -119,7 +119,7 @@ mod tests {
 
     use super::{SetProgress, compared};
 
-    /// A slice with two turns of 100 ms of this number of requests.
+    /// A slice with two turns of 100 ms, each with `requests` requests.
     fn slice(requests: u64) -> IntervalRecord {
         let turn = |block| TurnCount {
             block,

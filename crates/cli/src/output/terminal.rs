@@ -161,8 +161,8 @@ fn end_of_bisection(output: &mut impl std::io::Write, bisection: &Bisection) -> 
     Ok(())
 }
 
-/// Writes the answer of a duel or of two contenders, the table of others or if everything is shown,
-/// and where the documents are.
+/// Writes the answer for a duel or two contenders, the table for others or if everything is shown,
+/// and the paths of the documents.
 fn show(
     output: &mut impl std::io::Write,
     folder: &Path,

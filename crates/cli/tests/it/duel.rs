@@ -74,7 +74,7 @@ fn two_services_end_in_a_sentence_and_a_report() {
     assert!(report.ends_with("out/report/index.html"), "{report}");
     let page = world.read("out/report/index.html");
     assert!(page.contains("<title>duel: one and other</title>") && page.contains("GET /item"));
-    // The suite is one like others, and where it is the session can be resumed: with the result.
+    // The suite is like any other, and the session can be resumed in it, with the result.
     let ended = world.run("run suite --resume OUT");
     ended.check(0, &["nothing is left to run", sentence]);
     duel(&world, &[&a, &b], SHORT).check(1, &["holds a session already", "--resume"]);
@@ -251,7 +251,7 @@ fn what_cannot_be_measured_is_said_before_anything_begins() {
     let good = side("good", "good");
     let check = |sides: &[&str], options: &str, texts: &[&str]| {
         let mut ran = duel(&world, sides, options);
-        // Clap breaks lines where it likes.
+        // Clap may break lines anywhere.
         ran.stderr = ran.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
         ran.check(1, texts);
         assert!(!world.out().exists(), "{ran:#?}");

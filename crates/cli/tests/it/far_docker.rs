@@ -64,8 +64,8 @@ fn over_tcp() -> SocketAddr {
     address
 }
 
-/// A duel of a service of a compose file against itself on the engine of `docker_host`; `path` is
-/// searched for programs first, and `more` are further options.
+/// A duel of a compose service against itself on the engine at `docker_host`; `path` is searched
+/// for programs first, and `more` are further options.
 fn duel(world: &World, docker_host: &str, path: &Path, more: &str) -> String {
     let port = world.port();
     let compose = format!(

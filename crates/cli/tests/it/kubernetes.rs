@@ -198,7 +198,7 @@ fn until_loaded(world: &World, arguments: &str) -> Child {
     child
 }
 
-/// The records of the runs in a results folder, those of one run after those of another.
+/// The records of the runs in a results folder, one run after the other.
 fn records(world: &World, out: &str) -> Vec<Value> {
     let folder = world.out().parent().unwrap().join(out).join("records");
     let mut files: Vec<PathBuf> = fs::read_dir(&folder)

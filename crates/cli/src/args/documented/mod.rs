@@ -29,7 +29,8 @@ struct Documented {
     page: String,
     /// The arguments, its own name first.
     arguments: Vec<String>,
-    /// It stands in a sentence, which may leave out what is required, or name a value in capitals.
+    /// Whether the command stands in a sentence, which may leave out what is required, or name a
+    /// value in capitals.
     in_a_sentence: bool,
 }
 

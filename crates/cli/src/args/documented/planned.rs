@@ -96,7 +96,7 @@ fn reads_requests(asked: &AskedArgs) -> bool {
         || source.openapi.is_some()
 }
 
-/// The suite of a folder, where it is one of this repository.
+/// Returns the suite of a folder, if it is one of this repository.
 fn suite(root: &Path, folder: &Path) -> anyhow::Result<Option<Suite>> {
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
     let is_ours = folder.starts_with("suites") && !is_placeholder(&name);

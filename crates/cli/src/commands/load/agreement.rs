@@ -96,7 +96,7 @@ fn turn(nth: u32, requests: u64) -> TurnCount {
     }
 }
 
-/// A file of records of slices with these numbers of requests, read back.
+/// A record file whose slices have these numbers of requests, read back.
 fn recorded(pace: Pace, requests: [u64; 3], in_turns: bool) -> RunRecords {
     let turns = match in_turns {
         true => r#""in_turns":true,"#,
@@ -293,7 +293,7 @@ fn open_load_has_response_times_everywhere() {
     check(&run, &[("load", load(&run, pace))], expect);
 }
 
-/// Their sums would be 10167 requests per second at 97.9 us.
+/// The sums of the turns would be 10167 requests per second at 97.9 us.
 #[test]
 fn turns_have_geometric_means_everywhere() {
     let run = recorded(Pace::Closed, [8000, 10_000, 12_500], true);

@@ -34,7 +34,7 @@ pub(crate) struct Summary {
     pub(crate) turnaround_ns: Option<u64>,
     pub(crate) threads: usize,
     pub(crate) by_request: Vec<RequestInterval>,
-    /// The receipt of each load generator, where there are several.
+    /// The receipt of each load generator, if there are several.
     pub(crate) fleet: Option<Box<FleetReceipt>>,
     /// How each step is judged.
     settings: Vec<Setting>,
@@ -78,7 +78,7 @@ impl Summary {
         reactor.clone_into(&mut self.reactor);
     }
 
-    /// Adds a slice, with what TCP counted in it where that could be read.
+    /// Adds a slice, with its TCP counters if they could be read.
     pub(crate) fn add(&mut self, interval: &LoadInterval, tcp: Option<TcpCounters>) {
         if let Some(setting) = self.settings.get(interval.step) {
             let slice = Slice {

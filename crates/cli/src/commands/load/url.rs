@@ -15,7 +15,7 @@ const NOT_IN_A_PATH: &AsciiSet = &CONTROLS.add(b' ');
 pub(crate) struct LoadUrl {
     /// Host and port to connect to, `host:port` or `[v6]:port`.
     pub(crate) address: String,
-    /// Value of `Host`: as it was typed, with the port only where there is one.
+    /// Value of `Host`: as it was typed, with the port only if there is one.
     pub(crate) host: String,
     /// Path and query, percent-encoded, without the fragment.
     pub(crate) path: String,

@@ -93,7 +93,7 @@ impl Numbers {
         }
     }
 
-    /// One metric for each number; without values where they say that a time series has ended.
+    /// Returns one metric for each number; without a value if the time series has ended.
     fn metrics(&self, now_ns: u64, has_ended: bool) -> impl Iterator<Item = Metric> {
         let no_value = DataPointFlags::NoRecordedValueMask as u32;
         self.values.iter().map(move |(quantity, value)| {

@@ -55,7 +55,8 @@ impl Settings {
 }
 
 impl Variable {
-    /// Its name and value, which is empty where it is absent.
+    /// Returns the name and the value of the variable for metrics if it is set, else of the one for
+    /// all signals; an absent value is empty.
     fn read(&self) -> anyhow::Result<(&'static str, String)> {
         let own = read(self.metrics)?;
         match own.is_empty() {

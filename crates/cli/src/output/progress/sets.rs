@@ -32,7 +32,7 @@ impl<W: Write> Progress<W> {
                 ..
             } => {
                 self.pace.decided(Duration::from_nanos(*expected_ns));
-                // Where nothing is left to make, the table that follows says it.
+                // If nothing is left to make, the table that follows says so.
                 if *runs > 0 {
                     self.decided(decision);
                 }

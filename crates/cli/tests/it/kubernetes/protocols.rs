@@ -30,8 +30,8 @@ fn are_right(records: &[Value]) {
     assert!(measured > 0);
 }
 
-/// Its certificates are in its image; those of the clients are files of this host. Without
-/// keep-alive each request has a handshake.
+/// The contender's certificates are in its image; those of the clients are files of this host.
+/// Without keep-alive each request has a handshake.
 pub(super) fn contenders_speak_tls() {
     let world = tls::world(tls::TRUSTED);
     let closed = "\n[benchmark.transport]\nkeep-alive = false\n";
