@@ -43,7 +43,7 @@ impl Standing {
         Ok(Self { instance, startup })
     }
 
-    /// Where it listens.
+    /// Returns the address of the contender.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.instance.address()

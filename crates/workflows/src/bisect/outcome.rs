@@ -10,7 +10,7 @@ use bakeoff_stats::{BoundSide, Estimate};
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Change {
     pub(super) ratio: Estimate,
-    /// Where that is by the bound of the condition.
+    /// The side of the condition's bound on which the ratio is.
     pub(super) side: BoundSide,
 }
 

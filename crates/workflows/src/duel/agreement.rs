@@ -1,4 +1,4 @@
-//! The agreement of the sides' responses, and the messages where they differ. Pure.
+//! The agreement of the sides' responses, and the messages if they differ. Pure.
 
 use bakeoff_base::hint::hinted;
 use bakeoff_base::text::counted;
@@ -173,7 +173,7 @@ fn are_alike(one: &[u8], other: &[u8], ignored: &[JsonPath]) -> bool {
     !ignored.is_empty() && rest(one).is_some_and(|one| Some(one) == rest(other))
 }
 
-/// Whether something that is ignored is in a body: it may vary later where it did not now.
+/// Whether something that is ignored is in a body: it may vary later even if it did not now.
 fn has_ignored(body: &[u8], ignored: &[JsonPath]) -> bool {
     let Ok(whole) = serde_json::from_slice::<Value>(body) else {
         return false;

@@ -40,15 +40,15 @@ pub struct Duel {
     pub sides: Vec<DuelService>,
     /// The requests to each of them, at least one; each has another name.
     pub requests: Vec<DuelRequest>,
-    /// The messages of the requests, where they are calls of gRPC.
+    /// The messages of the requests, if they are gRPC calls.
     pub grpc: Option<Schema>,
     /// Notes for the user about these before they are sent, a sentence each.
     pub notes: Vec<String>,
-    /// Where they report metrics that they count themselves; absent: these are not read.
+    /// The path of the metrics that the services count themselves; absent: these are not read.
     pub scrape: Option<String>,
     /// Parts of the bodies of JSON responses that may differ.
     pub ignored: Vec<JsonPath>,
-    /// Where those that are started listen [default: the port of the compose file, or 8080].
+    /// The port of services that are started [default: the port of the compose file, or 8080].
     pub port: Option<u16>,
     /// The path asked until the first valid response (200 or 404).
     pub ready_path: String,
@@ -297,7 +297,7 @@ impl Duel {
         Ok(runtime)
     }
 
-    /// Validates the definition, and checks that the port is free where it must be.
+    /// Validates the definition, and checks that the port is free if it must be.
     pub(super) fn check(&self) -> anyhow::Result<RuntimeKind> {
         let runtime = self.validate()?;
         self.hosts.check(runtime, engine_is_elsewhere())?;

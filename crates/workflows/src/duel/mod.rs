@@ -164,7 +164,7 @@ pub(crate) fn open(
 
 /// A duel whose sides have been started and have responded.
 pub(crate) struct Asked {
-    /// The duel, with images in the place of Deployments and of services of a compose file.
+    /// The duel, with images in the place of Deployments and compose services.
     pub(crate) duel: Duel,
     /// The runtime of the sides.
     pub(crate) runtime: RuntimeKind,

@@ -31,7 +31,7 @@ pub struct Size {
     pub rate_per_s: f64,
     /// The objective.
     pub slo: Slo,
-    /// CPU limits to try; those of the host are taken where there are none.
+    /// CPU limits to try; if there are none, those of the host are taken.
     pub cpus: Vec<f64>,
     /// The prices of shapes.
     pub prices: Prices,

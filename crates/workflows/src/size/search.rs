@@ -35,10 +35,9 @@ const MEMORY_PRECISION: f64 = 1.25;
 /// show all that a service needs in a month.
 const MEMORY_MARGIN: f64 = 1.25;
 
-/// Fresh processes of each shape, each of which searches, and all but the first of which hold what
-/// those before it found.
-/// Five short searches take the time of three long ones, and Student's t multiplies the error of
-/// five by 2.8, that of three by 4.3.
+/// Fresh processes of each shape. Each of them searches, and all but the first hold what those
+/// before them found. Five short searches take as long as three long ones, and Student's t
+/// multiplies the error by 2.8 with five, and by 4.3 with three.
 const PROCESSES: u32 = 5;
 
 /// Trials of the first search; those of later ones are half as many.

@@ -34,7 +34,7 @@ pub(crate) struct LookedUp {
     pub(crate) sides: Vec<DuelService>,
     /// The services that they depend on.
     pub(crate) dependencies: Vec<Dependency>,
-    /// The port on which all of them listen, where it is said.
+    /// The port on which all of them listen, if it is stated.
     pub(crate) port: Option<u16>,
     /// Notes for the user, a sentence each.
     pub(crate) notes: Vec<String>,

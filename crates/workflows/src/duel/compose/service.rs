@@ -64,11 +64,11 @@ pub(super) struct Composed {
     pub(super) build: Option<Build>,
     pub(super) env: BTreeMap<String, String>,
     pub(super) arguments: Vec<String>,
-    /// Where it listens in its container.
+    /// The port on which the service listens in its container.
     pub(super) port: Option<u16>,
-    /// Files and folders of this host that it sees.
+    /// Files and folders of this host that the service sees.
     pub(super) volumes: Vec<Volume>,
-    /// The services that it calls.
+    /// The services that this one calls.
     pub(super) depends_on: Vec<String>,
 }
 
