@@ -58,15 +58,17 @@ pub struct BuildOptions {
 /// A contender that is built.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Built {
-    /// Digest of everything that went into the build; `None` where nothing of its folder is used.
+    /// Digest of everything that went into the build; `None` if nothing in the contender's folder
+    /// is used.
     pub input: Option<String>,
-    /// The artifact; `None` where there is nothing to build.
+    /// The artifact; `None` if there is nothing to build.
     pub artifact: Option<Artifact>,
-    /// Where it runs: the copy of its folder, in which it was built, unless it names another.
+    /// The folder in which it runs: the copy of the contender's folder, in which it was built,
+    /// unless it names another.
     pub workdir: PathBuf,
-    /// The output of its version command.
+    /// The output of the version command.
     pub version: Option<String>,
-    /// The toolchains that it needs: name -> version.
+    /// The toolchains that the contender needs: name -> version.
     pub toolchains: BTreeMap<String, String>,
     /// Log of the last build.
     pub log_path: PathBuf,
@@ -206,9 +208,9 @@ pub struct LoggedCommand<'a> {
     pub words: &'a [String],
     /// Variables that are set in its environment besides our own.
     pub env: &'a BTreeMap<String, String>,
-    /// Where it runs.
+    /// The folder in which the command runs.
     pub folder: &'a Path,
-    /// The file that takes its output.
+    /// The file that takes the command's output.
     pub log: &'a Path,
     /// When it takes longer it is ended.
     pub limit: Duration,

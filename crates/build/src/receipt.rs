@@ -1,5 +1,6 @@
-//! The description of a contender besides its artifact: version, toolchains, and where it runs. It
-//! is all that is known of installed programs, images and services that run already.
+//! The description of a contender besides its artifact: version, toolchains, and the folder in
+//! which it runs. This is all that is known of installed programs, images and services that run
+//! already.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
