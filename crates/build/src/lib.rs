@@ -104,8 +104,8 @@ pub enum BuildError {
         /// The toolchain.
         missing: MissingToolchain,
     },
-    /// The build failed. The evidence is the command as one would type it, where one was run, and
-    /// the last lines of its log.
+    /// The build failed. The evidence is the command as one would type it, if one was run, and the
+    /// last lines of its log.
     #[error("{0}")]
     Failed(Problem),
 }
@@ -348,7 +348,7 @@ impl<'a> Job<'a> {
         })
     }
 
-    /// Returns the artifact of the build, where the contender names one.
+    /// Returns the artifact of the build, if the contender names one.
     fn artifact(&self) -> Result<Option<Artifact>, BuildError> {
         let Some(artifact) = &self.contender.artifact else {
             return Ok(None);

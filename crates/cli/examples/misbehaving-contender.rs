@@ -190,7 +190,7 @@ fn space(mode: &str) -> &'static str {
     }
 }
 
-/// The connection to the backend at `BACKEND`, where the suite has one: each item is asked there.
+/// The connection to the backend at `BACKEND`, if the suite has one: each item is asked there.
 #[derive(Default)]
 struct Backend(Option<BufReader<TcpStream>>);
 

@@ -32,14 +32,14 @@ pub struct StartSpec {
     /// Names the cgroup, the container and the messages: `http4k-3/undertow`.
     pub label: String,
     /// The command with every placeholder resolved; for a container, as seen inside the image, and
-    /// empty where the image's own entry point is meant.
+    /// empty if the image's own entry point is meant.
     pub command: Vec<String>,
     /// The complete environment: only `PATH`, `HOME`, `LANG` and `TMPDIR` are inherited in
     /// addition.
     pub env: BTreeMap<String, String>,
     /// Replace the arguments of the image's entry point; empty to leave them as they are.
     pub arguments: Vec<String>,
-    /// Where the command starts; empty where the image says it.
+    /// The folder in which the command starts; empty if the image says it.
     pub workdir: PathBuf,
     /// The limits.
     pub limits: Limits,
@@ -112,7 +112,7 @@ pub trait Runtime: Send + Sync {
 pub struct Sampled {
     /// The cost of the group so far.
     pub resources: ResourceSample,
-    /// The times of its host's cores so far; `None` where the host does not say.
+    /// The times of its host's cores so far; `None` if the host does not say.
     pub host: Option<HostTime>,
 }
 

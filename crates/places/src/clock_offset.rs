@@ -11,7 +11,7 @@ const QUESTIONS: u32 = 15;
 
 /// Asks for the wall clock of another machine several times. The reply was written at some moment
 /// between question and reply, so half of the time between them is how far off that may be. `None`
-/// where no reply is a time.
+/// if no reply is a time.
 ///
 /// # Errors
 /// The first of `ask`.

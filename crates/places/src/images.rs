@@ -107,7 +107,7 @@ pub(super) async fn push_program(
     push(engine, &image.reference, prefix).await
 }
 
-/// Looks an image up, and pulls it where the engine lacks it.
+/// Looks an image up, and pulls it if the engine lacks it.
 pub(super) async fn pulled(engine: &Engine, reference: &str) -> anyhow::Result<Image> {
     let found = engine.image_or_pull(reference).await;
     Ok(found.map_err(|why| why.context(format_args!("image {reference} cannot be pulled")))?)

@@ -39,7 +39,7 @@ pub fn process_options() -> anyhow::Result<ProcessOptions> {
     })
 }
 
-/// Fails where processes could not listen on a port, with what to do where another one does.
+/// Fails if processes could not listen on a port, with what to do if another one does.
 pub fn free(label: &str, port: u16, taken: &str) -> anyhow::Result<()> {
     port_is_free(label, port).map_err(|error| match error {
         StartError::PortInUse { .. } => hinted(error, taken),

@@ -70,7 +70,7 @@ impl Measured {
 pub struct CapacitySearch {
     /// How far the interval of a search may reach, as a share.
     within: f64,
-    /// Trials at most, over all objectives; and where the capacity is near that of former runs.
+    /// Trials at most, over all objectives; and if the capacity is near that of former runs.
     trials_at_most: [usize; 2],
     /// One for each objective.
     tracks: Vec<Track>,

@@ -41,7 +41,7 @@ pub struct Driver<'a> {
     pub now: fn() -> String,
     /// Returns the results of searches for a capacity in earlier runs of a run's case.
     pub former: &'a dyn Fn(&PlannedRun) -> anyhow::Result<Vec<CapacityRecord>>,
-    /// The sitting, where the session ends with one.
+    /// The sitting, if the session ends with one.
     pub sitting: Option<&'a Sitting>,
 }
 

@@ -252,7 +252,7 @@ pub enum Event {
         steps: usize,
         /// Connections that were asked for.
         connections: u32,
-        /// Connections that are open; all, where users open them as they arrive.
+        /// Connections that are open; all, if users open them as they arrive.
         established: u32,
     },
     /// A run has a new record.

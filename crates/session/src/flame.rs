@@ -235,7 +235,7 @@ fn drawn(
     })
 }
 
-/// `None` where samplers differ, whose stacks have nothing in common.
+/// `None` if samplers differ, whose stacks have nothing in common.
 fn difference(
     run: &PlannedRun,
     stacks: &Stacks,

@@ -9,7 +9,7 @@ use bakeoff_model::parse;
 use bakeoff_model::request::Body;
 use bakeoff_model::suite::Suite;
 
-/// Returns the messages of a suite that was read; `None` where its contenders speak plain HTTP.
+/// Returns the messages of a suite that was read; `None` if its contenders speak plain HTTP.
 pub fn schema(suite: &Suite) -> anyhow::Result<Option<Schema>> {
     let descriptors = suite.grpc.as_ref().map(|grpc| grpc.descriptors.as_bytes());
     Ok(descriptors.map(Schema::from_descriptors).transpose()?)

@@ -25,7 +25,7 @@ pub struct SessionOptions {
     /// The database server of the user's own that is the backend; in files without its password.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backend_url: Option<DatabaseUrl>,
-    /// The user's settings of the cluster, where contenders run in one.
+    /// The user's settings of the cluster, if contenders run in one.
     #[serde(default, skip_serializing_if = "ClusterSettings::is_default")]
     pub cluster: ClusterSettings,
     /// Other hosts on which parts of it run.

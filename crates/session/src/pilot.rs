@@ -130,7 +130,7 @@ impl<'a> Compared<'a> {
         Some(runs)
     }
 
-    /// Returns the decision as it is written down; `None` where no pair can ever get a verdict.
+    /// Returns the decision as it is written down; `None` if no pair can ever get a verdict.
     fn decided(&self, asked: &RunsUntil, runs: u32, needed: Option<u32>) -> Option<FamilyDecision> {
         let of = |pair: &PilotPair| match pair {
             PilotPair::Known(spread) => Some(spread.exactness(runs)),

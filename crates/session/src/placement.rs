@@ -21,7 +21,7 @@ pub struct Placement {
     pub warnings: Vec<String>,
 }
 
-/// Cores that the backend gets for each of the contender's, where the host has them: Elasticsearch
+/// Cores that the backend gets for each of the contender's, if the host has them: Elasticsearch
 /// took twelve for a quota of 1.5 before it was no bottleneck.
 const BACKEND_CORES_EACH: usize = 8;
 

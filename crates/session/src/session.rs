@@ -61,7 +61,7 @@ pub struct Audience<'a> {
     pub watcher: &'a mut dyn Observer,
     /// When the session must stop.
     pub interruption: Interruption,
-    /// How much is measured now; all where absent.
+    /// How much is measured now [default: all].
     pub sitting: Option<Sitting>,
 }
 

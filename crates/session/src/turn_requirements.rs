@@ -43,8 +43,8 @@ pub fn planned(
     }
 }
 
-/// The plan in groups that fit into memory, where sets do not and such groups can be made; else as
-/// it is.
+/// The plan in groups that fit into memory, if sets do not and such groups can be made; else as it
+/// is.
 #[must_use]
 pub(crate) fn in_memory(plan: Plan, memory_bytes: Option<u64>) -> Plan {
     let Some(memory_bytes) = memory_bytes else {
@@ -228,7 +228,7 @@ fn groups_note(plan: &Plan, largest: &[&PlannedRun], memory_bytes: u64) -> Optio
     ))
 }
 
-/// Returns the memory that contenders may take together; `None` where one has no limit.
+/// Returns the memory that contenders may take together; `None` if one has no limit.
 fn memory_limits(together: &[&PlannedRun]) -> Option<u64> {
     together.iter().map(|run| run.limits.memory_bytes).sum()
 }

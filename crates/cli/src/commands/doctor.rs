@@ -53,8 +53,8 @@ pub(crate) fn doctor(args: &DoctorArgs) -> anyhow::Result<u8> {
     Ok(exit::DONE)
 }
 
-/// The cores that the parts of a session have where the contender's quota is one CPU and there is
-/// no backend; no separate ones where the host has one core.
+/// The cores that the parts of a session have if the contender's quota is one CPU and there is no
+/// backend; no separate ones if the host has one core.
 fn session_cores() -> Cores {
     let limits = Limits {
         cpus: Some(1.0),

@@ -68,8 +68,8 @@ pub(crate) fn report(args: &DocumentsArgs) -> anyhow::Result<u8> {
     Ok(exit::DONE)
 }
 
-/// Returns the records of all folders where several of one suite were named: claims are then read
-/// over all of them, as over the rounds of one folder. None otherwise.
+/// Returns the records of all folders if several of one suite were named: claims are then read over
+/// all of them, as over the rounds of one folder. None otherwise.
 fn together(args: &DocumentsArgs, all: &[(String, PathBuf)]) -> anyhow::Result<Vec<RoundResults>> {
     if args.results.len() < 2 {
         return Ok(Vec::new());

@@ -17,8 +17,8 @@ pub(super) struct Builds {
 }
 
 impl Builds {
-    /// Takes the start or the end of a build: lines for a person, at its start only where lines
-    /// cannot be overwritten.
+    /// Takes the start or the end of a build: lines for a person, at its start only if lines cannot
+    /// be overwritten.
     pub(super) fn take(&mut self, event: &Event, live: bool, now: Instant) -> Vec<String> {
         match event {
             Event::Building {

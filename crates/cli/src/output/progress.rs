@@ -314,7 +314,7 @@ impl<W: Write> Progress<W> {
         }
     }
 
-    /// A build starts or ends: a line for each where lines cannot be overwritten.
+    /// A build starts or ends: a line for each if lines cannot be overwritten.
     fn build(&mut self, event: &Event) {
         for line in self.builds.take(event, self.live, Instant::now()) {
             self.line(&line);

@@ -6,7 +6,7 @@ use bakeoff_model::plan::ChosenCase;
 use bakeoff_model::record::{CheckRecord, Qualification};
 use textwrap::{Options, WordSeparator, WordSplitter};
 
-/// Columns where the output is not a terminal.
+/// Columns if the output is not a terminal.
 const COLUMNS: usize = 80;
 
 /// Columns of the terminal behind standard output.

@@ -20,7 +20,7 @@ ladder = { warm-up = [4], connections = [4], step = "600ms" }
 "#;
 
 /// A world whose suite is in a repository next to it, with one commit; `None`, with a printed note,
-/// where turns are not permitted.
+/// if turns are not permitted.
 fn world() -> Option<World> {
     if !rustix::process::geteuid().is_root() {
         skipped("baselines: turns take root");

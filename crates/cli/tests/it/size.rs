@@ -14,7 +14,7 @@ fn size(world: &World, arguments: &[&str]) -> crate::world::Ran {
     crate::world::Ran::from(command.output().unwrap())
 }
 
-/// The outcome of sizing a service in this mode; `None` where limits cannot hold.
+/// The outcome of sizing a service in this mode; `None` if limits cannot be enforced.
 fn sizing(mode: &str, more: &[&str]) -> Option<Value> {
     if !rustix::process::geteuid().is_root() {
         skipped("sizing: limits take root");

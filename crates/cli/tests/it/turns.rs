@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::world::{Ran, World, skipped};
 
-/// [`with_turns`]; `None`, said loudly, where turns are not permitted.
+/// [`with_turns`]; `None`, said loudly, if turns are not permitted.
 pub(crate) fn world() -> Option<World> {
     if !rustix::process::geteuid().is_root() {
         skipped("turns: they take root");
@@ -164,7 +164,7 @@ fn without_root_contenders_take_turns_on_ports_of_their_own() {
     check_beside(good, same);
 }
 
-/// Where contenders cannot be alive concurrently, the same runs are whole ones.
+/// If contenders cannot be alive concurrently, the same runs are whole ones.
 #[test]
 fn without_root_and_a_port_that_is_named_contenders_are_measured_in_whole_runs() {
     let why = "without root contenders have no separate networks: whole runs one after the \

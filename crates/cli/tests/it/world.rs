@@ -195,7 +195,7 @@ impl World {
 /// The user that owns nothing on any Linux.
 const NOBODY: u32 = 65534;
 
-/// A user without rights: another one where the tests are run as root.
+/// A user without rights: another one if the tests are run as root.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Unprivileged {
     id: Option<u32>,

@@ -101,7 +101,7 @@ pub fn java_in_image() -> String {
     "/opt/jre/bin/java".to_owned()
 }
 
-/// Returns how a base image of ours comes to be where no registry has it.
+/// Returns how a base image of ours is made if no registry has it.
 #[must_use]
 pub fn base_hint(reference: &str) -> String {
     let (base, _) = reference.rsplit_once(':').unwrap_or((reference, ""));

@@ -38,7 +38,7 @@ const GO_NOTE_WITHIN: u64 = 32 << 10;
 /// The recording's name in the JVM.
 const RECORDING: &str = "name=bakeoff";
 
-/// Why native programs cannot be sampled on this host at all; `None` where `perf` is there.
+/// Why native programs cannot be sampled on this host at all; `None` if `perf` is there.
 #[must_use]
 pub fn perf_is_missing() -> Option<&'static str> {
     match found("perf", None) {

@@ -365,7 +365,7 @@ impl Merge {
             connections.on_arrival |= member.connections.on_arrival;
             connections.in_flight_max += member.connections.in_flight_max;
         }
-        // Times are the kernel's where all take them from it: the end of the name says so.
+        // Times are the kernel's if all take them from it: the end of the name says so.
         let mut reactors: Vec<String> = self.reactors.iter().cloned().collect();
         reactors.sort_by_key(|name| !name.ends_with(RX_TIMESTAMPS));
         self.ready.push_back(LoadEvent::Ready {

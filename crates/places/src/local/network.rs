@@ -77,7 +77,7 @@ impl Network {
     pub(super) fn line(&self) -> Line {
         let free = |line: &Line| !Path::new(DEVICES).join(&line.device).exists();
         let mut lines = (0..ALIVE_MAX).map(|_| self.next_line());
-        // Where all are taken the kernel refuses to make one twice.
+        // If all are taken, the kernel refuses to make one twice.
         lines.find(free).unwrap_or_else(|| self.next_line())
     }
 

@@ -95,7 +95,7 @@ pub(super) fn sweep() -> io::Result<Vec<String>> {
         if !guards.iter().any(|route| is_within(route, first)) {
             continue;
         }
-        // Where the claim is free, its session is dead; it stays ours until the route is gone.
+        // If the claim is free, its session is dead; it stays ours until the route is gone.
         let Some(_claim) = claimed(number) else {
             continue;
         };

@@ -133,7 +133,7 @@ impl GroupFiles {
         })
     }
 
-    /// Memory. Where the kernel keeps no peak, that is 0 and the caller's to know better.
+    /// Memory. If the kernel keeps no peak, it is 0, and the caller must know better.
     pub(crate) fn memory(&self) -> Option<Memory> {
         match &self.kind {
             Kind::V1(files) => {
@@ -171,7 +171,7 @@ impl GroupFiles {
         }
     }
 
-    /// Pressure, where the kernel keeps it for groups.
+    /// Pressure, if the kernel keeps it for groups.
     pub(crate) fn pressure(&self) -> Option<Pressure> {
         let [cpu, memory, io] = &self.pressure;
         let read = |gauge: &Gauge| gauge.text().and_then(|text| pressure_us(&text));

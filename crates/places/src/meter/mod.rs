@@ -52,7 +52,7 @@ struct State {
 impl Meter {
     /// The meter of the cgroup in which this process is, wherever that cgroup is mounted; for a
     /// container, the process number of its main process as the host sees it. Falls back to the
-    /// process and its descendants where the process has no separate group.
+    /// process and its descendants if the process has no separate group.
     #[must_use]
     pub fn of_pid(pid: u32) -> Self {
         let read = |path: String| std::fs::read_to_string(path).unwrap_or_default();

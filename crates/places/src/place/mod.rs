@@ -164,7 +164,7 @@ pub struct Reached {
     pub(super) is_ssh: bool,
 }
 
-/// Refuses a contender with volumes where contenders run elsewhere; `unseen` ends the sentence.
+/// Refuses a contender with volumes if contenders run elsewhere; `unseen` ends the sentence.
 pub fn without_volumes(contender: &Contender, unseen: fmt::Arguments<'_>) -> anyhow::Result<()> {
     match contender.image_volumes.first() {
         None => Ok(()),

@@ -82,8 +82,8 @@ impl Databases {
         }
     }
 
-    /// Makes the role, where contenders get one of ours, and the database that has the suite's
-    /// schema, which is a file in this folder.
+    /// Makes the role, if contenders get one of ours, and the database that has the suite's schema,
+    /// which is a file in this folder.
     pub(crate) async fn fill_template(&self, data: &Path) -> Result<(), Problem> {
         let schema = data.join(SCHEMA);
         let text = fs::read_to_string(&schema)

@@ -1,7 +1,7 @@
 //! Sets that were lost to the host: of each no block counts, while others of its benchmark have
 //! some. It is played once more, as the next attempt at its runs. The result of the comparison is
-//! not considered, so this favours neither side. Where the results of the sets decided their
-//! number, none is repeated: that would add data after the decision to end.
+//! not considered, so this favours neither side. If the results of the sets decided their number,
+//! none is repeated: that would add data after the decision to end.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

@@ -154,7 +154,7 @@ mod tests {
             within_each: None,
             steps,
             step_order: StepOrder::Listed,
-            // Head and base take turns also where the contenders of a profile do not.
+            // Head and base take turns even if the contenders of a profile do not.
             whole_runs: true,
             turn: None,
             latency: true,

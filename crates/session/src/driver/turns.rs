@@ -126,7 +126,7 @@ async fn load<'a>(
     leave_all(driver, members, Some(&mut loading), ended, observer).await
 }
 
-/// Loads the contenders that live at one rate, where the plan says so: a new load generator on the
+/// Loads the contenders that live at one rate, if the plan says so: a new load generator on the
 /// same instances, since the rate depends on what the turns have shown.
 async fn compare_times<'a>(
     driver: &Driver<'a>,

@@ -41,8 +41,8 @@ pub struct Bisection {
     /// it was found among several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub of_commit: Option<WithInterval>,
-    /// The commits that hold the change with a probability of 95 %, oldest first; none where the
-    /// bad commit is not worse.
+    /// The commits that hold the change with a probability of 95 %, oldest first; none if the bad
+    /// commit is not worse.
     pub candidates: Vec<Candidate>,
     /// Commits that could not be measured.
     pub skipped: Vec<SkippedCommit>,

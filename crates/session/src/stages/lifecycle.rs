@@ -58,7 +58,7 @@ pub async fn apart(
     Ok(())
 }
 
-/// A failed start is no evidence where the contender never starts.
+/// A failed start is no evidence if the contender never starts.
 fn shows_nothing(check: CheckRecord) -> CheckRecord {
     let outcome = match check.outcome {
         CheckOutcome::Good => not_applicable("it does not start at all"),
@@ -183,7 +183,7 @@ async fn threads(
     record(&name, begun, outcome, value)
 }
 
-/// "4 x worker, 1 x main"; `None` where threads cannot be seen.
+/// "4 x worker, 1 x main"; `None` if threads cannot be seen.
 fn thread_list(sample: &ResourceSample) -> Option<String> {
     let list: Vec<String> = sample
         .threads

@@ -206,7 +206,7 @@ fn steps(input: &SpecInput<'_>, sides: u32) -> Vec<StepSpec> {
 }
 
 /// Returns how long turns may be in a step that loads each contender for this long: as the plan
-/// says, else long enough for a CPU quota where one holds the contenders.
+/// says, else long enough for a CPU quota if one holds the contenders.
 fn turns(input: &SpecInput<'_>, each: Duration) -> Turns {
     if let Some(turn_ns) = input.run.turn_ns {
         return Turns {

@@ -79,7 +79,7 @@ struct Block {
     announced: Option<(usize, usize)>,
     /// How many contenders have a slice of the same time: all that take turns, otherwise one.
     at_once: usize,
-    /// Requests per second, where response times are compared in it.
+    /// Requests per second, if response times are compared in it.
     latency_rate_per_s: Option<f64>,
 }
 

@@ -76,7 +76,7 @@ pub(crate) struct Counted<'a> {
     before: Vec<(&'a Rows, i64)>,
 }
 
-/// Counts before the load; `None` where the run has nothing to count.
+/// Counts before the load; `None` if the run has nothing to count.
 ///
 /// # Errors
 /// The database cannot be asked.
@@ -211,7 +211,7 @@ fn judge(request: &str, of_request: Outcomes, added: i64) -> Result<(), Problem>
     .into())
 }
 
-/// A difference of two counts with its noun; below zero where rows were taken away.
+/// A difference of two counts with its noun; below zero if rows were taken away.
 fn rows_text(rows: i64) -> String {
     format!("{rows} row{}", text::plural(rows.unsigned_abs()))
 }

@@ -10,7 +10,7 @@ use super::file::{make_inside, read_regular, write_whole};
 pub(crate) const FOLDER: &str = "flame";
 const NAME: &str = "index.json";
 
-/// Reads the flame graphs of a results folder; none where the file is missing or another program's.
+/// Reads the flame graphs of a results folder; none if the file is missing or another program's.
 pub(super) fn read(results: &Path) -> Vec<FlameGraph> {
     let text = read_regular(&results.join(FOLDER).join(NAME)).unwrap_or_default();
     serde_json::from_str(&text).unwrap_or_default()

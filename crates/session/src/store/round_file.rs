@@ -56,7 +56,7 @@ pub struct RoundsFile {
     pub suite_folder: PathBuf,
     /// Digest of the suite definition.
     pub suite_digest: String,
-    /// The profile, where one was asked for; the rounds' own otherwise.
+    /// The profile, if one was asked for; the rounds' own otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
     /// The runtime.

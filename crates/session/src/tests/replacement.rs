@@ -82,7 +82,7 @@ async fn a_set_without_a_block_that_counts_is_played_once_more() {
         none,
         "only once"
     );
-    // Where looking at them decided how many there are, none is added.
+    // If looking at them decided how many there are, none is added.
     session.runs_decision = Some(RunsDecision {
         asked: RunsUntil::sure(2, None),
         pilot: 2,

@@ -43,7 +43,7 @@ pub struct Size {
     pub seed: u64,
 }
 
-/// CPU limits that are tried where the host can give them.
+/// CPU limits that are tried if the host can give them.
 const USUAL: [f64; 5] = [0.25, 0.5, 1.0, 2.0, 4.0];
 
 impl Size {

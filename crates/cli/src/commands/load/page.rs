@@ -86,7 +86,7 @@ pub(crate) fn page(summary: &Summary) -> String {
     text
 }
 
-/// The number of requests that succeeded, of those that had a response where these are more.
+/// The number of requests that succeeded, of those that had a response if these are more.
 fn good(summary: &Summary) -> String {
     let (good, answered) = (summary.totals.requests, summary.answered());
     match answered > good {

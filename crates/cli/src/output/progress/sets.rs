@@ -67,7 +67,7 @@ impl<W: Write> Progress<W> {
         }
     }
 
-    /// `a: ` where the lines above do not say whose run it is.
+    /// `a: ` if the lines above do not say whose run it is.
     pub(super) fn whose(&self, run: &str) -> String {
         let label = self.set.label(run).filter(|_| self.is_brief);
         label.map_or_else(String::new, |label| format!("{label}: "))

@@ -95,7 +95,7 @@ impl Cluster {
         Ok(nodes)
     }
 
-    /// Which policy a node's kubelet has for CPUs, as it says itself where one may ask.
+    /// Which policy a node's kubelet has for CPUs, as it says itself if one may ask.
     pub(crate) async fn cpu_manager(&self, node: &str) -> String {
         let path = format!("/api/v1/nodes/{node}/proxy/configz");
         let request = hyper::Request::get(path).body(Vec::new());

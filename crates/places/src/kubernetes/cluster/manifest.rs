@@ -57,7 +57,7 @@ const NODES: Rule = Rule {
     verbs: &["list"],
 };
 
-/// Of the cluster, where a session makes its own namespaces.
+/// Of the cluster, if a session makes its own namespaces.
 const NAMESPACES: Rule = Rule {
     group: "",
     resource: "namespaces",

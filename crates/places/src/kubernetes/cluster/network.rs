@@ -19,7 +19,7 @@ const PLUGINS: [&str; 10] = [
     "weave",
 ];
 
-/// The plug-in with its version, the tag of its image, where one may ask and it is a known one.
+/// The plug-in with its version, the tag of its image, if one may ask and it is a known one.
 pub(crate) async fn plugin(cluster: &Cluster) -> String {
     let sets = cluster.daemon_sets().list(&ListParams::default()).await;
     let sets = sets.map_or_else(|_| Vec::new(), |found| found.items);

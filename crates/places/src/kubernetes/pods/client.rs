@@ -67,7 +67,7 @@ impl PodClient {
         Ok(RemoteClient::new(attached.await?))
     }
 
-    /// Asks once, or again where the way was cut; a request to a contender is sent at most once.
+    /// Asks once, or again if the way was cut; a request to a contender is sent at most once.
     pub(crate) async fn ask(&self, question: &RemoteRequest) -> Result<RemoteReply, ClusterError> {
         let mut kept = self.attached.lock().await;
         let deadline = Instant::now() + AWAY_MAX;

@@ -44,8 +44,8 @@ pub(crate) struct PodOrder<'a> {
 }
 
 impl Common {
-    /// A contender: requests and limits are the profile's, so that it is Guaranteed where both are
-    /// given. Where a node has less than the limit, or contenders take turns on it, which need its
+    /// A contender: requests and limits are the profile's, so that it is Guaranteed if both are
+    /// given. If a node has less than the limit, or contenders take turns on it, which need its
     /// cores one after the other, it asks for less CPU time, so that all of them run at all.
     pub(crate) fn contender(&self, order: &PodOrder<'_>, spec: &StartSpec) -> Pod {
         let limits = limits(&spec.limits);

@@ -18,8 +18,7 @@ const HOPELESS: [&str; 7] = [
 /// The state of a Pod.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum PodState {
-    /// The Pod is being scheduled or made; with the reason for a delay, where the cluster gives
-    /// one.
+    /// The Pod is being scheduled or made; with the reason for a delay, if the cluster gives one.
     Pending(Option<String>),
     /// No node takes it, and why.
     Unschedulable(String),
@@ -38,7 +37,7 @@ pub(crate) struct Running {
     pub(crate) address: String,
     /// The container's identity on its node.
     pub(crate) container: String,
-    /// Digest of its image, where the node knows one.
+    /// Digest of the container's image, if the node knows one.
     pub(crate) image: String,
 }
 

@@ -1,6 +1,6 @@
 //! The objects of a session in a cluster: two namespaces, because Pod Security holds for a whole
 //! one and the meter must see files of its node. Whatever is in them goes with them, at the end or
-//! at the next start after a kill. Where the user names a namespace, that one and `NAME-meter` are
+//! at the next start after a kill. If the user names a namespace, that one and `NAME-meter` are
 //! used, and what is ours in them is known by its labels.
 
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ pub(crate) struct Namespaces {
     cluster: Cluster,
     /// Contender, load generators, backend.
     pub(crate) restricted: String,
-    /// The meters; none where the cluster refuses them.
+    /// The meters; none if the cluster refuses them.
     pub(crate) metering: Option<String>,
     /// Whether the namespaces are the session's own.
     own: bool,

@@ -305,7 +305,7 @@ impl KubernetesRuntime {
         })
     }
 
-    /// Returns the image of the sidecar that meters a Pod, where the nodes have no meters.
+    /// Returns the image of the sidecar that meters a Pod, if the nodes have no meters.
     fn sidecar(&self) -> Option<&NodeImage> {
         let is_sidecar = self.namespaces.metering.is_none();
         is_sidecar.then_some(&self.order.image)

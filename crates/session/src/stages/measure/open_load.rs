@@ -12,8 +12,8 @@ use crate::stages::load_spec::{self, OpenLoad, OpenSlice, SpecInput};
 
 impl LoadDriver {
     /// The open load of the contenders of these indices, which live: at a share of what the slowest
-    /// of them served at the stated step. `None` where the plan has none, and where one of them
-    /// served nothing.
+    /// of them served at the stated step. `None` if the plan has none, and if one of them served
+    /// nothing.
     pub(crate) fn open_load(&self, on: &[RunContext<'_>], living: &[usize]) -> Option<OpenLoad> {
         let run = &on.first()?.case.begin.run;
         let load = run.latency?;

@@ -39,8 +39,8 @@ type Samples = BTreeMap<String, Sample>;
 type Told = Result<Samples, Problem>;
 
 impl LoadDriver {
-    /// Reads the metrics of all contenders that take part before a step; none where the step is
-    /// warm-up, and where the suite has no metrics.
+    /// Reads the metrics of all contenders that take part before a step; none if the step is
+    /// warm-up, and if the suite has no metrics.
     pub(super) async fn scrape(&self, on: &[RunContext<'_>], step: usize) -> Vec<Option<Told>> {
         let Some(first) = on.first() else {
             return Vec::new();
