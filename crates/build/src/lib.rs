@@ -89,7 +89,7 @@ impl Built {
 pub struct Artifact {
     /// A file or a folder, absolute.
     pub path: PathBuf,
-    /// `sha256:HEX` of it.
+    /// Digest of the artifact, `sha256:HEX`.
     pub digest: String,
 }
 
@@ -212,7 +212,7 @@ pub struct LoggedCommand<'a> {
     pub folder: &'a Path,
     /// The file that takes the command's output.
     pub log: &'a Path,
-    /// When it takes longer it is ended.
+    /// A command that takes longer is killed.
     pub limit: Duration,
 }
 
@@ -250,7 +250,7 @@ impl LoggedCommand<'_> {
         }
     }
 
-    /// The last lines of its output.
+    /// Returns the last lines of the command's output.
     #[must_use]
     pub fn last_lines(&self) -> String {
         last_lines(&tail(self.log))

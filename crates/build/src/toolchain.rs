@@ -39,7 +39,7 @@ pub struct Toolchain {
 pub struct MissingToolchain {
     /// The toolchain, as contenders name it in `needs`.
     pub name: String,
-    /// One line that would enable it.
+    /// One line that would enable the toolchain.
     pub how: String,
 }
 

@@ -43,9 +43,9 @@ pub struct StartSpec {
     pub workdir: PathBuf,
     /// The limits.
     pub limits: Limits,
-    /// Cores that it may use; empty = all.
+    /// Cores that the group may use; empty = all.
     pub cores: Vec<usize>,
-    /// The port on which it will listen.
+    /// The port on which the group will listen.
     pub port: u16,
     /// The path asked until the first valid response (200 or 404); empty if a connection suffices.
     pub ready_path: String,
@@ -57,9 +57,9 @@ pub struct StartSpec {
     pub service: Option<ServiceUrl>,
     /// The options of a container alone.
     pub container: ContainerOptions,
-    /// The protocols that it speaks.
+    /// The protocols that the group speaks.
     pub wire: Wire,
-    /// Where its standard output and standard error go.
+    /// The file for the group's standard output and standard error.
     pub log_path: PathBuf,
 }
 
@@ -143,7 +143,7 @@ pub trait Instance: Send + Sync {
         None
     }
 
-    /// Returns the protocols that it speaks.
+    /// Returns the protocols that the group speaks.
     fn wire(&self) -> Wire {
         Wire::default()
     }
@@ -235,9 +235,9 @@ pub struct StopReport {
     pub graceful: bool,
     /// From the request to the end.
     pub took: Duration,
-    /// How it ended.
+    /// How the main process ended.
     pub exit: ExitInfo,
-    /// Whether it had to be killed.
+    /// Whether the group had to be killed.
     pub killed: bool,
 }
 
@@ -271,7 +271,7 @@ pub enum StartError {
     NoProgram {
         /// The group.
         label: String,
-        /// As the command names it.
+        /// The program, as the command names it.
         program: String,
     },
     /// The group could not be made or its command not be executed.
@@ -318,11 +318,11 @@ pub enum ReadyError {
     Exited {
         /// The group.
         label: String,
-        /// How it ended.
+        /// How the main process ended.
         exit: ExitInfo,
         /// When, from the start.
         after: Duration,
-        /// Last lines of its log.
+        /// The last lines of the group's log.
         log: String,
     },
     /// No process accepted a connection.
@@ -334,7 +334,7 @@ pub enum ReadyError {
         limit: Duration,
         /// The address on which the group listens instead, if it can be determined.
         hint: Option<String>,
-        /// Last lines of its log.
+        /// The last lines of the group's log.
         log: String,
     },
     /// Something accepted connections, and no valid response came.
@@ -346,13 +346,13 @@ pub enum ReadyError {
         limit: Duration,
         /// The last response instead.
         found: String,
-        /// Last lines of its log.
+        /// The last lines of the group's log.
         log: String,
     },
 }
 
 impl ReadyError {
-    /// The failure of the run that it ends.
+    /// Returns the failure of the run that this error ends.
     #[must_use]
     pub fn failure(self) -> Failure {
         let oom_killed = matches!(&self, Self::Exited { exit, .. } if exit.oom_killed);

@@ -10,7 +10,7 @@ use bakeoff_model::suite::{Contender, Probe};
 /// A built contender, in the form that the runtime starts.
 #[derive(Debug, Clone)]
 pub struct Ready {
-    /// The result of its build.
+    /// The result of the contender's build.
     pub built: Built,
     /// The command that starts the contender, as it is typed there.
     pub command: Vec<String>,

@@ -25,7 +25,7 @@ pub struct Destination {
     pub(crate) address: SocketAddr,
     /// The name for `Host` in requests [default: the address].
     pub host: Option<String>,
-    /// The protocols that it speaks.
+    /// The protocols that the destination speaks.
     pub(crate) wire: Wire,
 }
 

@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub(crate) struct Distance {
     /// Where the other host was connected to.
     pub(crate) there: SocketAddr,
-    /// This host's address for it.
+    /// This host's address, as the other host reaches it.
     pub(crate) here: IpAddr,
     /// The median round trip, ns.
     pub(crate) round_trip_ns: u64,

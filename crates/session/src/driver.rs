@@ -33,7 +33,7 @@ pub(crate) struct RunRange {
 
 /// Plays the planned runs of one session; the caller has built and started everything else.
 pub struct Driver<'a> {
-    /// The parts with which it works.
+    /// The parts with which the driver works.
     pub parts: SessionDeps<'a>,
     /// How contenders are started.
     pub cases: &'a dyn Cases,

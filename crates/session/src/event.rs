@@ -65,7 +65,7 @@ pub enum Event {
     BisectionBegan {
         /// The commit before the change.
         good: Commit,
-        /// A commit after it.
+        /// A commit after the good one.
         bad: Commit,
         /// Commits after the good one.
         commits: usize,
@@ -81,7 +81,7 @@ pub enum Event {
     BisectionConfirms {
         /// The commit.
         commit: Commit,
-        /// The one before it.
+        /// The commit before it.
         before: Commit,
     },
     /// The last event of a search for a commit.
@@ -164,7 +164,7 @@ pub enum Event {
     /// After the pilot it is decided how many runs are made; the rest of the plan is not
     /// made.
     RunsDecided {
-        /// How many, why, and what they can find.
+        /// How many runs are made, why, and what they can find.
         decision: Box<RunsDecision>,
         /// Runs that are left to make now.
         runs: usize,
@@ -206,7 +206,7 @@ pub enum Event {
     BackendReady {
         /// The backend.
         name: String,
-        /// Where contenders reach it.
+        /// Where contenders reach the backend.
         address: String,
     },
     /// Local processes run without their limits.

@@ -28,7 +28,7 @@ pub struct SessionOptions {
     /// The user's settings of the cluster, if contenders run in one.
     #[serde(default, skip_serializing_if = "ClusterSettings::is_default")]
     pub cluster: ClusterSettings,
-    /// Other hosts on which parts of it run.
+    /// Other hosts on which parts of the session run.
     #[serde(default, skip_serializing_if = "FarHosts::is_default")]
     pub hosts: FarHosts,
 }

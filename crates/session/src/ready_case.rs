@@ -22,7 +22,7 @@ pub struct Case {
     pub begin: Begin,
     /// How the contender is started, or why it cannot be.
     pub start: Result<StartSpec, Failure>,
-    /// The requests of its load.
+    /// The requests of the case's load.
     pub requests: Vec<RequestSpec>,
     /// Makes the requests a scenario.
     pub scenario: Option<Scenario>,
@@ -46,14 +46,14 @@ pub struct ReadyProbe {
     pub name: String,
     /// The request that does the same work once.
     pub request: String,
-    /// How often it does the work.
+    /// How often the probe does the work.
     pub operations: u32,
     /// How it is started: as the contender, with its own command.
     pub start: StartSpec,
 }
 
 impl Case {
-    /// The id of its run.
+    /// Returns the id of the case's run.
     pub(crate) fn run_id(&self) -> &str {
         &self.begin.run.id
     }

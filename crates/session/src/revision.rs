@@ -52,7 +52,7 @@ impl Tree {
         Ok(tree)
     }
 
-    /// The folder in it.
+    /// Returns the path of `folder` among these files.
     pub fn inside(&self) -> PathBuf {
         self.files().join(&self.inside)
     }

@@ -48,7 +48,7 @@ pub enum SessionOutcome {
     WithFailures,
     /// The sitting is over, and runs are left.
     Left,
-    /// A signal stopped it.
+    /// A signal stopped the session.
     Interrupted,
 }
 
@@ -67,7 +67,7 @@ pub struct Audience<'a> {
 
 /// A session that ended, with its records.
 pub struct EndedSession {
-    /// How it ended.
+    /// How the session ended.
     pub ended: SessionOutcome,
     /// Records of the session; `None` if it was interrupted, or its sitting is over.
     pub recorded: Option<Arc<Results>>,

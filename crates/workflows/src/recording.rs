@@ -25,9 +25,9 @@ const ROUNDS: usize = 5;
 pub struct Recorded {
     /// The recording.
     pub path: PathBuf,
-    /// Exchanges in it.
+    /// Exchanges in the file.
     pub exchanges: usize,
-    /// The exchanges that it did not have before.
+    /// Exchanges that the file did not have before.
     pub new: usize,
     /// Notes for the reader, one sentence each.
     pub notes: Vec<String>,

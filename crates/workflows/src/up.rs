@@ -49,13 +49,13 @@ impl Standing {
         self.instance.address()
     }
 
-    /// How its start went.
+    /// Returns how the contender's start went.
     #[must_use]
     pub fn startup(&self) -> &Startup {
         &self.startup
     }
 
-    /// The file of its output.
+    /// Returns the file of the contender's output.
     #[must_use]
     pub fn log_path(&self) -> &Path {
         self.instance.log_path()
@@ -67,12 +67,12 @@ impl Standing {
         self.instance.processes()
     }
 
-    /// Returns its cost so far.
+    /// Returns the contender's cost so far.
     pub async fn sample(&self) -> ResourceSample {
         self.instance.sample().await.resources
     }
 
-    /// Waits until it ends by itself.
+    /// Waits until the contender exits by itself.
     pub async fn ended(&mut self) -> ExitInfo {
         loop {
             if let Some(exit) = self.instance.exited().await {
@@ -82,7 +82,7 @@ impl Standing {
         }
     }
 
-    /// Stops it.
+    /// Stops the contender.
     pub async fn stop(mut self) -> StopReport {
         self.instance.stop(STOP_GRACE).await
     }

@@ -11,7 +11,7 @@ use bakeoff_model::record::totals::{Growth, Times, Totals, geometric_mean};
 #[derive(Debug, Default)]
 pub(crate) struct StepTotal {
     connections: u32,
-    /// Connections that were open when it started.
+    /// Connections that were open when the step started.
     pub(crate) established: u32,
     warm_up: bool,
     totals: Totals,

@@ -30,7 +30,7 @@ impl Counting {
         }
     }
 
-    /// Ends it.
+    /// Stops counting, and returns the count.
     fn counted(mut self) -> u64 {
         drop(self.server.stdin.take());
         let mut said = String::new();

@@ -157,7 +157,7 @@ fn pod_program() -> &'static Path {
     })
 }
 
-/// The name of its image, which is loaded once.
+/// The name of bakeoff's image, which is loaded once.
 fn bakeoff_image() -> &'static str {
     static IMAGE: OnceLock<String> = OnceLock::new();
     IMAGE.get_or_init(|| image(pod_program(), None, TempDir::new().unwrap().path()))

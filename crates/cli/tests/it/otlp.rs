@@ -449,7 +449,7 @@ impl Prometheus {
         Some((status, body.to_owned()))
     }
 
-    /// The data of a response of its API.
+    /// The data of a response of Prometheus's API.
     #[track_caller]
     fn ask(&self, path: &str, parameters: &[(&str, &str)]) -> Value {
         let parameters: Vec<String> = parameters

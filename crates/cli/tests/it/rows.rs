@@ -66,7 +66,7 @@ fn storing(modes: &[&str]) -> World {
 
 /// A server that runs already, as the user's own.
 struct Server {
-    /// Runs it, with all that it needs.
+    /// Runs the server, with all that it needs.
     runtime: tokio::runtime::Runtime,
     backend: Backend,
     _process: ProcessRuntime,

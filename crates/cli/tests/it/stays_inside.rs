@@ -42,7 +42,7 @@ impl Outside {
         outside
     }
 
-    /// The command, to be run in it.
+    /// Returns the command that runs `command` inside.
     fn inside(&self, command: &Command) -> Command {
         let mut inside = Command::new("nsenter");
         inside.arg(format!("--net=/run/netns/{}", self.0));
@@ -57,7 +57,7 @@ impl Outside {
         inside
     }
 
-    /// Returns the output of a program in it.
+    /// Returns the output of a program that runs inside.
     fn said(&self, program: &str, words: &[&str]) -> String {
         let mut command = Command::new(program);
         let output = self.inside(command.args(words)).output().unwrap();

@@ -158,7 +158,7 @@ fn quota_us(cpus: f64) -> i64 {
     quota
 }
 
-/// Makes a container; its id.
+/// Makes a container, and returns its id.
 pub(super) async fn create(
     engine: &Engine,
     label: &str,

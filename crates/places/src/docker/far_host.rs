@@ -24,7 +24,7 @@ pub struct FarHost {
     pub host: Host,
     /// The address of the connection to the host: its containers are reached at the same address.
     pub reached: SocketAddr,
-    /// This host's address for it.
+    /// This host's address, as the other host reaches it.
     pub(super) here: IpAddr,
 }
 

@@ -17,7 +17,7 @@ use crate::remote::{PROGRAM, RECORDINGS};
 /// Where artifacts are in images.
 const APP: &str = "/app";
 
-/// The base with nothing in it.
+/// The empty base image.
 const EMPTY: &str = "scratch";
 
 /// Digits of the digest in a tag.
@@ -42,7 +42,7 @@ pub struct Image {
     /// The name from which containers are started:
     /// `bakeoff/locations/http4k-3/undertow:0123456789ab`.
     pub reference: String,
-    /// `sha256:HEX`, by which the engine knows it.
+    /// `sha256:HEX`, by which the engine knows the image.
     pub id: String,
     /// Size with all its layers, bytes.
     pub bytes: u64,

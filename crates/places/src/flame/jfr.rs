@@ -37,7 +37,7 @@ pub(super) async fn start(java: &Path, process: u32) -> Result<(), Problem> {
     }
 }
 
-/// Ends the recording: its stacks.
+/// Ends the recording, and returns its stacks.
 pub(super) async fn stop(java: &Path, process: u32, scratch: &Path) -> Result<String, Problem> {
     let process = process.to_string();
     let (recording, text) = (scratch.join("recording.jfr"), scratch.join("stacks"));

@@ -31,7 +31,7 @@ const FREQUENCY: &str = "199";
 const FIELDS: &str = "comm,pid,tid,time,event,ip,sym,dso";
 /// How long `perf` is given to refuse.
 const REFUSAL: Duration = Duration::from_millis(300);
-/// How long it may take to end.
+/// How long `perf` may take to end.
 const END_LIMIT: Duration = Duration::from_secs(30);
 /// As much of a program as Go's own tools read to find its note, bytes.
 const GO_NOTE_WITHIN: u64 = 32 << 10;
@@ -67,7 +67,7 @@ enum Sampler {
 pub struct Stacks {
     /// A line a stack, the outermost frame first: `main;work;sum 42`.
     pub folded: String,
-    /// The program that took them.
+    /// The program that took the samples.
     pub sampler: &'static str,
     /// How many samples there are.
     pub samples: u64,

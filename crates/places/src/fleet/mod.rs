@@ -216,7 +216,7 @@ impl FleetLoad {
         }
     }
 
-    /// Waits until one of them has said something.
+    /// Waits until one of the load generators has said something.
     async fn hear(&mut self) -> anyhow::Result<()> {
         for (part, member) in self.members.iter_mut().enumerate() {
             if !self.merge.awaits(part) {

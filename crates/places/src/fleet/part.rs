@@ -43,7 +43,7 @@ pub(super) struct FleetMember {
     pub(super) first_ns: Option<u64>,
     /// The difference from its monotonic clock to the session's, ns.
     pub(super) shift_ns: i64,
-    /// When its window opened, by the session's clocks.
+    /// When the window opened, by the session's clocks.
     pub(super) began: Option<Began>,
 }
 
@@ -74,12 +74,12 @@ impl FleetMember {
         }
     }
 
-    /// Whether it is expected to deliver anything more.
+    /// Whether the load generator is expected to deliver anything more.
     pub(super) fn lives(&self) -> bool {
         self.lost.is_none()
     }
 
-    /// Whether it has delivered all slices of the step.
+    /// Whether the load generator has delivered all slices of the step.
     pub(super) fn is_through(&self) -> bool {
         matches!(
             self.stage,
@@ -94,7 +94,7 @@ impl FleetMember {
         self.began = None;
     }
 
-    /// Notes when its window opened, as it says itself.
+    /// Notes when the window opened, as the load generator says itself.
     pub(super) fn begin(&mut self, said: Began, barrier: Barrier) {
         let ahead_ns = self.clock.map_or(0, |clock| clock.ahead_ns);
         let unix_ns = said.unix_ns.saturating_add_signed(-ahead_ns);
@@ -122,7 +122,7 @@ impl FleetMember {
         self.first_ns.get_or_insert(interval.start_ns);
     }
 
-    /// Returns its receipt for the step.
+    /// Returns the load generator's receipt for the step.
     pub(super) fn receipt(&self, part: u32) -> PartReceipt {
         let reconnects = self.receipt.connections.reconnects;
         PartReceipt {

@@ -35,7 +35,7 @@ pub struct Topology {
 #[derive(Debug, Clone, Default)]
 struct CpuFiles {
     number: usize,
-    /// The list of the CPUs of its physical core.
+    /// The list of the CPUs that share the physical core.
     siblings: Option<String>,
     package: Option<String>,
 }

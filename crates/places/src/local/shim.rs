@@ -37,7 +37,7 @@ pub(crate) struct ShimArgs {
     pub(crate) parent: u32,
     /// Cores to confine itself to; empty = all.
     pub(crate) cores: Vec<usize>,
-    /// The separate network that it moves into.
+    /// The separate network that the contender moves into.
     pub(crate) network: Option<Line>,
     /// The program and its arguments.
     pub(crate) command: Vec<OsString>,

@@ -37,9 +37,9 @@ pub(crate) struct ServicesHere {
 
 /// Where contenders reach this host.
 pub(crate) enum Reach {
-    /// At its loopback.
+    /// At this host's loopback address.
     Loopback,
-    /// At this address of it.
+    /// At this address of the host.
     Address(IpAddr),
     /// At the network of containers, which is made when it is needed.
     Bridge(Arc<DockerRuntime>),
@@ -57,7 +57,7 @@ impl Reach {
 
 /// Whether containers can be services.
 pub(crate) enum Containers {
-    /// Contenders reach them by their names.
+    /// Contenders reach the containers by their names.
     Of(Arc<DockerRuntime>),
     /// No container can: why, and what to do.
     Refused(String, &'static str),

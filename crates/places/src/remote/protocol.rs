@@ -153,15 +153,15 @@ pub(crate) enum ProcessReply {
     },
     /// The process exists.
     Started,
-    /// Why it does not.
+    /// The process could not be started.
     NotStarted(StartError),
     /// The process has responded. Times are by the clock there.
     Ready(Box<Startup>),
-    /// Why it has not.
+    /// The process did not become ready.
     NotReady(ReadyError),
     /// How it ended, and the end of its output; `None` while it lives.
     Exited(Option<(ExitInfo, String)>),
-    /// The end of its output until now.
+    /// The end of the process's output until now.
     Output(String),
     /// How the stop went. The output as far as it is kept.
     Stopped(StopReport, String),
@@ -207,7 +207,7 @@ pub(crate) enum PodReply {
 }
 
 impl RemoteRequest {
-    /// Whether it changes nothing.
+    /// Whether the request changes nothing.
     pub(crate) fn can_be_repeated(&self) -> bool {
         match self {
             Self::Host | Self::Clock | Self::RoundTrip { .. } => true,

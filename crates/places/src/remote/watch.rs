@@ -33,7 +33,7 @@ const DEPTH: u32 = 5;
 /// A Pod's program that has started.
 pub(super) struct Begun {
     pub(super) pid: u32,
-    /// When its group was there, monotonic ns.
+    /// When the program's group was there, monotonic ns.
     pub(super) taken_ns: u64,
     /// Last moment at which it had not yet started, monotonic ns.
     pub(super) at_ns: u64,

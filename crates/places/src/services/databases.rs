@@ -56,7 +56,7 @@ enum Whose {
 
 /// The way to a server that was started for us.
 pub(crate) trait Administrator: Debug + Send + Sync {
-    /// Runs statements as administrator; what they print.
+    /// Runs statements as administrator, and returns their output.
     fn run<'a>(
         &'a self,
         database: &'a str,

@@ -25,7 +25,7 @@ const COMMAND_LIMIT: Duration = Duration::from_secs(300);
 /// A dependency that was started, and its address.
 pub(crate) struct Launched {
     pub(crate) instance: Box<dyn Instance>,
-    /// Where contenders reach it.
+    /// Where contenders reach the dependency.
     pub(crate) address: SocketAddr,
     /// Where its commands, which run on this host, reach it.
     pub(crate) from_here: SocketAddr,
@@ -38,7 +38,7 @@ pub(crate) struct RunningDependency {
     name: String,
     launched: Launched,
     commands: Commands,
-    /// The command that restores its data.
+    /// The command that restores the dependency's data.
     reset: Vec<String>,
 }
 

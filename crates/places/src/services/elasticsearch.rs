@@ -34,7 +34,7 @@ const JDK: u32 = 17;
 /// How long it may take until it responds: 5 to 15 s on an idle host, more on a busy small one.
 const READY: Duration = Duration::from_secs(120);
 
-/// Connections that warm it up.
+/// Connections that warm Elasticsearch up.
 const WARMERS: usize = 4;
 
 pub(super) async fn start(

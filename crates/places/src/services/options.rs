@@ -57,11 +57,11 @@ pub struct ReplayProcess {
 /// The options of Elasticsearch alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Elasticsearch {
-    /// Folder of its Maven module.
+    /// Folder of the Maven module.
     pub sources: PathBuf,
-    /// The cache in which it is built; see [`bakeoff_build::cache_dir`].
+    /// The cache in which Elasticsearch is built; see [`bakeoff_build::cache_dir`].
     pub cache: PathBuf,
-    /// Size of its heap, MiB.
+    /// Size of the heap, MiB.
     pub heap_mib: u32,
     /// How long documents are fetched before contenders may; 25 s until it is really warm.
     pub warm_up: Duration,

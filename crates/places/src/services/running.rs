@@ -34,7 +34,7 @@ pub struct Backend {
     name: &'static str,
     /// The address on which the backend listens, as requested: 0.0.0.0 when on every address.
     listens: SocketAddr,
-    /// Where contenders reach it.
+    /// Where contenders reach the backend.
     reached: SocketAddr,
     /// The processes of the backend; none if it runs already.
     instance: Option<Box<dyn Instance>>,
@@ -149,7 +149,7 @@ impl Backend {
         }
     }
 
-    /// Makes a folder go with it.
+    /// Makes a folder go with the backend.
     pub(super) fn with_scratch(mut self, scratch: PathBuf) -> Self {
         self.scratch = Some(scratch);
         self
@@ -210,7 +210,7 @@ impl Backend {
         SocketAddr::new(here, self.listens.port())
     }
 
-    /// How it ended; `None` while it lives.
+    /// Returns how the backend ended; `None` while it lives.
     pub async fn exited(&self) -> Option<ExitInfo> {
         match &self.instance {
             Some(instance) => instance.exited().await,

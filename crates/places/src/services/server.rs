@@ -103,7 +103,7 @@ impl Server {
         Ok(())
     }
 
-    /// Runs statements; what they print.
+    /// Runs statements, and returns their output.
     pub(super) async fn run(&self, database: &str, statements: &str) -> Result<String, Problem> {
         let mut command = self.psql(database);
         command.args(["--set", "ON_ERROR_STOP=1", "--command", statements]);

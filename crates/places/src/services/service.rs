@@ -70,7 +70,7 @@ impl WantedService<'_> {
 
 /// A running service. Dropping it kills it, as far as a drop can.
 pub trait Service: Send + Sync {
-    /// Where contenders reach it.
+    /// Returns where contenders reach the service.
     fn address(&self) -> SocketAddr;
 
     /// Returns its cost so far. A value that cannot be read is absent.

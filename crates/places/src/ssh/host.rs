@@ -118,13 +118,13 @@ impl SshHost {
         &self.address
     }
 
-    /// Returns the name that it gives itself.
+    /// Returns the name that the host gives itself.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Returns its description.
+    /// Returns the description of the host.
     #[must_use]
     pub fn host(&self) -> &Host {
         &self.host

@@ -26,7 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// A started process on another host: its address, connection and files.
 pub(super) struct RemoteProcess {
     pub(super) label: String,
-    /// The name of its host.
+    /// The name of the process's host.
     pub(super) host: String,
     pub(super) address: SocketAddr,
     /// A separate connection to the program there that has started it and ends it.
@@ -38,7 +38,7 @@ pub(super) struct RemoteProcess {
 /// A started process of another host. With the way there, it ends.
 pub(super) struct SshInstance {
     shared: Arc<Shared>,
-    /// Asks for the end of its output.
+    /// Asks for the end of the process's output.
     asking: Mutex<Option<JoinHandle<()>>>,
 }
 

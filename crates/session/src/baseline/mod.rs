@@ -56,9 +56,9 @@ impl std::error::Error for NothingToCompare {}
 /// The contenders as they were. Their files are there as long as this lives.
 #[derive(Debug)]
 pub(crate) struct Base {
-    /// The part of it that the results folder keeps.
+    /// The part of the base that the results folder keeps.
     pub(crate) baseline: Baseline,
-    /// Notes for the user about it, a sentence each.
+    /// Notes for the user about the base, a sentence each.
     pub(crate) notes: Vec<String>,
     /// Folder of the suite as it was.
     folder: PathBuf,

@@ -14,12 +14,12 @@ const COMMIT_SHOWN: usize = 9;
 pub struct Commit {
     /// Hash of the commit, hexadecimal.
     pub commit: String,
-    /// The first line of its message.
+    /// The first line of the commit message.
     pub title: String,
 }
 
 impl Commit {
-    /// The first letters of its hash.
+    /// Returns the first letters of the commit's hash.
     #[must_use]
     pub fn short(&self) -> &str {
         &self.commit[..COMMIT_SHOWN.min(self.commit.len())]
@@ -52,7 +52,7 @@ pub struct Bisection {
     pub measured: usize,
     /// Sessions that were played.
     pub sessions: usize,
-    /// How long it took, s.
+    /// How long the search took, s.
     pub took_s: f64,
     /// The results folder of the last session. If the commit was found, this session compares it
     /// with the one before it.
@@ -69,7 +69,7 @@ pub enum BisectionOutcome {
     Several,
     /// The bad commit is significantly not as bad as the condition says.
     NotWorse,
-    /// Whether it is was not decided.
+    /// Not decided: the bad commit may or may not be as bad as the condition says.
     Undecided,
 }
 
@@ -79,7 +79,7 @@ pub struct Candidate {
     /// The commit.
     #[serde(flatten)]
     pub commit: Commit,
-    /// The probability that it does, 0 to 1.
+    /// The probability that the commit holds the change, 0 to 1.
     pub probability: f64,
 }
 

@@ -20,13 +20,13 @@ pub struct Sizing {
     /// The CPU limit of the cheapest shape; absent if none meets the objective.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cheapest_cpus: Option<f64>,
-    /// How much memory it needs.
+    /// How much memory the service needs.
     pub memory: MemoryNeed,
     /// The shapes that were measured, smallest first.
     pub shapes: Vec<Shape>,
     /// Why other shapes were not, a sentence each.
     pub not_measured: Vec<String>,
-    /// How long it took, s.
+    /// How long the search took, s.
     pub took_s: f64,
     /// The folder of results.
     pub results: PathBuf,
@@ -79,12 +79,12 @@ pub struct Shape {
     /// From start to the first response, median, s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start_s: Option<f64>,
-    /// CPU per request near its capacity, us.
+    /// CPU per request near the capacity, us.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu_us: Option<f64>,
-    /// Why it has no capacity.
+    /// Why the shape has no capacity.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub without: Option<String>,
-    /// The results folder of its session.
+    /// The results folder of the shape's session.
     pub results: PathBuf,
 }

@@ -125,7 +125,7 @@ pub struct OpenSlice {
     pub number: u32,
     /// How long.
     pub duration: Duration,
-    /// Whether it is warm-up.
+    /// Whether the slice is warm-up.
     pub warm_up: bool,
 }
 

@@ -13,7 +13,7 @@ use crate::contracts::GROUP;
 
 /// How long buffered lines may take to come out after the load.
 const LOG_LIMIT: Duration = Duration::from_secs(3);
-/// How often they are looked for.
+/// Pause between two looks at the log.
 const POLL: Duration = Duration::from_millis(100);
 
 /// The requests since the load started, and how long the log was then.

@@ -52,7 +52,7 @@ pub(crate) struct LoadDriver {
     steps: Vec<PlannedStep>,
     /// The numbers of these steps in the run.
     numbers: Vec<usize>,
-    /// How many of them have been played.
+    /// How many steps have been played.
     done: usize,
     /// How many steps of the run other load generators have played.
     before: usize,

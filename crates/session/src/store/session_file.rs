@@ -21,7 +21,7 @@ pub struct SessionFile {
     pub skipped: Vec<String>,
     /// The runs in their order.
     pub plan: Plan,
-    /// The round, if it is one.
+    /// The round, if the session is one.
     #[serde(default)]
     pub round: Option<RoundFile>,
     /// Winners of earlier rounds that take part, as they were picked.

@@ -256,7 +256,7 @@ pub(super) struct FakeLoad {
     script: Script,
     steps: Vec<Vec<LoadEvent>>,
     events: VecDeque<LoadEvent>,
-    /// How often it got the command to go on.
+    /// How often the load got the command to go on.
     gone_on: usize,
     /// The targets that may not be loaded any more.
     left: Vec<u32>,
@@ -471,7 +471,7 @@ fn found_before(run: &PlannedRun) -> anyhow::Result<Vec<CapacityRecord>> {
 pub(super) struct FakeBackend {
     found: Mutex<VecDeque<Result<String, Problem>>>,
     ended: Option<Problem>,
-    /// Where its end is noted.
+    /// The journal that notes the backend's end.
     journal: Option<Journal>,
 }
 

@@ -66,7 +66,7 @@ impl Line {
         self.commits[position].clone()
     }
 
-    /// Returns its name in tables.
+    /// Returns the name of a commit in tables.
     pub(super) fn name(&self, position: usize) -> String {
         match position {
             0 => "good".to_owned(),

@@ -13,7 +13,7 @@ use crate::duel::definition::{Duel, DuelRequest};
 const QUOTED_MAX: usize = 16 << 10;
 /// How much of a body a message shows, characters.
 const SHOWN_MAX: usize = 60;
-/// How much of it stands before the first difference.
+/// How much of a body stands before the first difference.
 const BEFORE_DIFFERENCE: usize = 20;
 /// The first status that is not a success.
 const FAILURE: u16 = 400;

@@ -107,7 +107,7 @@ pub enum DuelRuns {
 pub struct DuelService {
     /// Name of the service in reports.
     pub name: String,
-    /// As the user wrote it.
+    /// The service, as the user wrote it.
     pub text: String,
     /// The service.
     pub service: ServiceSource,
@@ -135,7 +135,7 @@ pub enum ServiceSource {
 pub struct ServiceImage {
     /// Name of the image, as engines know it.
     pub reference: String,
-    /// Replaces its entry point; empty for its own.
+    /// Replaces the image's entry point; empty for its own.
     pub entrypoint: Vec<String>,
     /// Replace the arguments of its entry point; empty for its own.
     pub arguments: Vec<String>,
@@ -227,7 +227,7 @@ impl Duel {
         }
     }
 
-    /// Returns the options of sessions of its suite.
+    /// Returns the options for sessions of the duel's suite.
     #[must_use]
     pub fn options(&self) -> SessionOptions {
         SessionOptions {

@@ -37,7 +37,7 @@ pub(super) struct DryRun {
     pub(super) no_turns: Option<String>,
 }
 
-/// Starts every side and asks it.
+/// Starts every side, and sends it the requests.
 pub(super) async fn play(
     duel: &Duel,
     runtime: RuntimeKind,

@@ -50,11 +50,11 @@ const EXAMPLES: [(&str, &str); 2] = [
 pub struct Init {
     /// The services; the examples of the template without any.
     pub sides: Vec<DuelService>,
-    /// The services that they depend on.
+    /// The services that contenders depend on.
     pub dependencies: Vec<Dependency>,
     /// Where the rest comes from.
     pub origin: Origin,
-    /// The port on which all of them listen.
+    /// The port on which all contenders listen.
     pub port: u16,
     /// The path asked until the first valid response (200 or 404).
     pub ready_path: String,

@@ -62,7 +62,7 @@ pub(super) struct Search<'a, 'w> {
 }
 
 impl<'a, 'w> Search<'a, 'w> {
-    /// Starts the service and asks it.
+    /// Starts the service, and sends it the requests.
     pub(super) async fn new(
         order: &'a Size,
         audience: &'a mut Audience<'w>,

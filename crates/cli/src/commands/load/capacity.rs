@@ -20,7 +20,7 @@ use crate::args::LoadArgs;
 use crate::exit;
 use crate::output::{capacity as words, text};
 
-/// Searches and prints each trial when it is over.
+/// Searches for the capacity, and prints each trial when it is over.
 pub(super) fn search(args: &LoadArgs) -> anyhow::Result<u8> {
     let (spec, capacity) = (spec::spec(args)?, wanted(args)?);
     let stop = Stop::default();

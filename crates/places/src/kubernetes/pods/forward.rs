@@ -32,7 +32,7 @@ impl Forward {
         Ok(Self { address, accepting })
     }
 
-    /// Returns its end on this host.
+    /// Returns the address of the forward's end on this host.
     pub(crate) fn address(&self) -> SocketAddr {
         self.address
     }

@@ -54,7 +54,7 @@ impl NodeImage {
         }
     }
 
-    /// How a start spec names it.
+    /// Returns how a start spec names the image.
     #[must_use]
     pub fn in_spec(&self) -> String {
         match self.pull {

@@ -18,7 +18,7 @@ const UNSCHEDULABLE: Duration = Duration::from_secs(20);
 /// Pause between two looks at a Pod that starts.
 pub(crate) const POLL: Duration = Duration::from_millis(50);
 
-/// Creates a Pod; its UID.
+/// Creates a Pod, and returns its UID.
 pub(crate) async fn create(pods: &Api<Pod>, pod: &Pod) -> Result<String, ClusterError> {
     let name = pod.metadata.name.clone().unwrap_or_default();
     let began = Instant::now();

@@ -20,7 +20,7 @@ const HOPELESS: [&str; 7] = [
 pub(crate) enum PodState {
     /// The Pod is being scheduled or made; with the reason for a delay, if the cluster gives one.
     Pending(Option<String>),
-    /// No node takes it, and why.
+    /// No node takes the Pod, and why.
     Unschedulable(String),
     /// The container runs.
     Running(Running),

@@ -13,7 +13,7 @@ use crate::remote::{PROGRAM, RECORDINGS, SCRATCH};
 use crate::services::{Databases, ReplayNotes, Service};
 use crate::{BoxFuture, StopReport};
 
-/// The port on which it listens.
+/// The port on which the backend listens in its Pod.
 pub(crate) const PORT: u16 = 9200;
 
 /// A backend in a Pod. It goes with what the session made.

@@ -22,7 +22,7 @@ use crate::remote::protocol::{RemoteReply, RemoteRequest};
 
 /// Label with the number of a Pod of an Indexed Job.
 const INDEX: &str = "batch.kubernetes.io/job-completion-index";
-/// Label with the name of its Job.
+/// Label with the name of a Pod's Job.
 const JOB: &str = "batch.kubernetes.io/job-name";
 
 /// The Pods that send the load. Cheap to clone.
@@ -33,7 +33,7 @@ pub struct LoadPods {
     count: u32,
 }
 
-/// A Pod of them that runs.
+/// A running Pod of a load generator.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct LoadPod {
     pub(crate) name: String,
@@ -41,7 +41,7 @@ pub(crate) struct LoadPod {
 }
 
 impl LoadPods {
-    /// Makes them; [`Self::all`] waits for them.
+    /// Makes the Pods; [`Self::all`] waits for them.
     pub(crate) async fn make(
         jobs: &Api<Job>,
         pods: Api<Pod>,
@@ -58,7 +58,7 @@ impl LoadPods {
         })
     }
 
-    /// How many they are.
+    /// Returns the number of Pods.
     #[must_use]
     pub fn count(&self) -> u32 {
         self.count
@@ -110,7 +110,7 @@ impl LoadPods {
         Ok(found.name)
     }
 
-    /// All of them, by their number, once they run.
+    /// Returns all Pods, by their number, once they run.
     pub(crate) async fn all(&self) -> Result<BTreeMap<u32, LoadPod>, ClusterError> {
         let wanted: Vec<u32> = (0..self.count).collect();
         self.running(&wanted).await

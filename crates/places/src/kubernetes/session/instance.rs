@@ -43,21 +43,21 @@ pub(crate) struct StartedPod {
     pub(crate) wire: Wire,
     /// The identity of its container, empty when it ended before that was known.
     pub(crate) container: String,
-    /// Reads the cgroup files of its node.
+    /// Reads the cgroup files of the Pod's node.
     pub(crate) meter: Arc<PodClient>,
     pub(crate) asked_ns: u64,
     pub(crate) created_ns: u64,
-    /// When it was seen to have a node.
+    /// When the Pod was seen to have a node.
     pub(crate) scheduled_ns: u64,
     pub(crate) events: Api<Event>,
-    /// The report of its node on its start.
+    /// The node's report on the Pod's start.
     pub(crate) start: JoinHandle<Result<(PodReply, u64), ClusterError>>,
     pub(crate) log: Log,
     pub(crate) log_path: PathBuf,
     pub(crate) ended: watch::Receiver<Option<ContainerExit>>,
-    /// The session has asked for its end.
+    /// Whether the session has asked for the Pod's end.
     pub(crate) leaving: Arc<AtomicBool>,
-    /// Follows its state and copies its output.
+    /// Follow the Pod's state, and copy its output.
     pub(crate) followers: [JoinHandle<()>; 2],
 }
 
@@ -68,12 +68,12 @@ pub(crate) struct PodInstance {
 }
 
 impl PodInstance {
-    /// The Pods of its namespace.
+    /// Returns the Pods of the instance's namespace.
     pub(crate) fn pods(&self) -> &Api<Pod> {
         &self.parts.pods
     }
 
-    /// The name of its Pod.
+    /// Returns the name of the instance's Pod.
     pub(crate) fn name(&self) -> &str {
         &self.parts.name
     }

@@ -41,7 +41,7 @@ pub(crate) struct Namespaces {
 }
 
 impl Namespaces {
-    /// Makes them, or takes those that the user named.
+    /// Makes the namespaces, or takes those that the user named.
     pub(crate) async fn make(cluster: &Cluster, named: Option<&str>) -> Result<Self, ClusterError> {
         // Process numbers of several hosts may be the same.
         let moment = wall_ns() & 0xff_ffff;

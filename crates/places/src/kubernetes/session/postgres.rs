@@ -16,11 +16,11 @@ use crate::services::postgres::{READY, psql_in_image};
 use crate::services::psql::failed;
 use crate::services::{Administrator, Databases};
 
-/// The port on which it listens.
+/// The port on which PostgreSQL listens.
 pub(crate) const PORT: u16 = 5432;
-/// Pause between two checks whether it responds.
+/// Pause between two checks whether PostgreSQL responds.
 const POLL: Duration = Duration::from_millis(250);
-/// Lines of its output that say why it ended.
+/// Lines of PostgreSQL's output that say why it ended.
 const LAST_LINES: i64 = 6;
 
 /// The way to the server.

@@ -35,7 +35,7 @@ pub(crate) struct Account {
     pub(super) warm_up: Option<WarmUp>,
     /// Further notes for the reader.
     pub(super) noted: BTreeSet<String>,
-    /// The reason why it takes no part any more.
+    /// The reason why the contender takes no part any more.
     pub(super) lost: Option<Failure>,
     /// Whether the contender ended within a slice that has still to be recorded.
     pub(super) has_open_slice: bool,

@@ -62,7 +62,7 @@ impl LoadDriver {
         all
     }
 
-    /// Reads them again after the step, and records both.
+    /// Reads the metrics again after the step, and records both readings.
     pub(super) async fn record_metrics(
         &mut self,
         on: &[RunContext<'_>],

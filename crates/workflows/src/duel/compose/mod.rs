@@ -32,7 +32,7 @@ const NAMES: [&str; 4] = [
 pub(crate) struct LookedUp {
     /// The services.
     pub(crate) sides: Vec<DuelService>,
-    /// The services that they depend on.
+    /// The services that the sides depend on.
     pub(crate) dependencies: Vec<Dependency>,
     /// The port on which all of them listen, if it is stated.
     pub(crate) port: Option<u16>,

@@ -307,7 +307,7 @@ fn refuse(service: &Map<String, Value>, name: &str) -> Result<(), Problem> {
     }
 }
 
-/// The services that one depends on.
+/// The services that a service depends on.
 fn depends_on(value: Option<&Value>) -> Result<Vec<String>, Problem> {
     match value {
         Some(Value::Array(list)) => Ok(list.iter().filter_map(as_text).collect()),
