@@ -161,8 +161,8 @@ pub fn progress(folder: &Path) -> anyhow::Result<BTreeMap<String, Progress>> {
     Ok(progress)
 }
 
-/// Returns the capacities that earlier repetitions of a run in this results folder found, in file
-/// order.
+/// Returns the capacities that earlier repetitions of a run in this results folder found, in no
+/// particular order.
 ///
 /// # Errors
 /// The folder is not a results folder, or a file in it cannot be read.
