@@ -1,6 +1,7 @@
 //! `bakeoff`, the command line: reads arguments, calls the libraries and shows the results.
 
 mod args;
+mod cli;
 mod commands;
 mod exit;
 mod formats;
@@ -9,9 +10,8 @@ mod values;
 
 use std::process::ExitCode;
 
-use clap::Parser as _;
-
-use args::{Cli, Command};
+use clap::{CommandFactory as _, Parser as _};
+use cli::{Cli, Command};
 
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
@@ -37,8 +37,8 @@ fn main() -> ExitCode {
         Command::Doctor(args) => commands::doctor::doctor(&args),
         Command::Record(args) => commands::record::record(&args),
         Command::Schema(args) => commands::schema::schema(&args),
-        Command::Completions(args) => commands::completions::completions(&args),
-        Command::Man(args) => commands::man::man(&args),
+        Command::Completions(args) => commands::completions::completions(&args, Cli::command()),
+        Command::Man(args) => commands::man::man(&args, Cli::command()),
         Command::Kubernetes(args) => commands::kubernetes::kubernetes(&args),
         Command::Remote => commands::remote::remote(),
         Command::Pause => commands::kubernetes::pause(),

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use bakeoff_places::kubernetes::ClusterSettings;
-use clap::{Args, Subcommand};
+use clap::Args;
 
 /// Heading of these options in the help. Each has it by itself: one for the whole group would also
 /// be that of all options declared after it.
-pub(super) const HEADING: &str = "With --runtime kubernetes";
+pub(crate) const HEADING: &str = "With --runtime kubernetes";
 
 /// Which cluster, how images come to its nodes, and what sends the load.
 #[derive(Debug, Clone, Default, Args)]
@@ -62,20 +62,4 @@ impl ClusterArgs {
             program: self.pod_program.clone(),
         }
     }
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct KubernetesArgs {
-    #[command(subcommand)]
-    pub(crate) action: KubernetesAction,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum KubernetesAction {
-    /// Print the least that a user must be allowed, for `kubectl apply -f -`.
-    Manifest {
-        /// For sessions that work in this namespace, with --cluster-namespace, and nowhere else.
-        #[arg(long, value_name = "NAME")]
-        namespace: Option<String>,
-    },
 }

@@ -1,14 +1,26 @@
 //! `bakeoff audit`: the implausible records of a session or published numbers of a suite.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use bakeoff_base::hint::hinted;
 use bakeoff_session::store::{results, suite_folder};
 use bakeoff_validity::audit::{self, AuditFinding, FoundKind};
+use clap::Args;
 
-use crate::args::AuditArgs;
 use crate::exit;
+
+/// The exit status of `audit`, for its help.
+const AUDIT_HELP: &str = "\
+Exit status 2 if a ranked number is not fair, or is impossible. Verdicts that differ without that
+are listed and leave it at 0.";
+
+#[derive(Debug, Args)]
+#[command(after_long_help = AUDIT_HELP)]
+pub(crate) struct AuditArgs {
+    /// A results folder, a folder of rounds, or the folder of a suite.
+    pub(crate) folder: PathBuf,
+}
 
 /// Runs the command.
 pub(crate) fn audit(args: &AuditArgs) -> anyhow::Result<u8> {

@@ -1,23 +1,36 @@
 //! `bakeoff build`: contenders and their receipts.
 
-use bakeoff_build::{BuildError, Built};
 use std::io::Write as _;
+use std::path::PathBuf;
 use std::time::Duration;
 
+use bakeoff_build::{BuildError, Built};
 use bakeoff_model::record::failure::{Failure, Stage};
 use bakeoff_model::suite::Contender;
 use bakeoff_session::event::Observer as _;
 use bakeoff_session::selection;
 use bakeoff_session::store::suite_folder;
 use bakeoff_session::testbed::builds::{News, Which, build_all, build_options};
+use clap::Args;
 use serde_json::json;
 
 use super::signals::interrupted;
-use crate::args::BuildArgs;
 use crate::exit;
 use crate::output::progress::Progress;
 use crate::output::shown::Shown;
 use crate::output::text::human;
+
+#[derive(Debug, Args)]
+pub(crate) struct BuildArgs {
+    /// Folder of the suite.
+    pub(crate) suite: PathBuf,
+    /// Only contenders that match this glob; may be repeated.
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) contender: Vec<String>,
+    /// Print receipts as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 /// Runs the command. A failed build does not keep the others from being built.
 pub(crate) fn build(args: &BuildArgs) -> anyhow::Result<u8> {

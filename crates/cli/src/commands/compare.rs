@@ -1,16 +1,31 @@
 //! `bakeoff compare`: one results folder against another, case by case.
 
 use std::io::Write as _;
+use std::path::PathBuf;
 
 use anyhow::anyhow;
 use bakeoff_base::hint::hinted;
 use bakeoff_session::baseline::NothingToCompare;
 use bakeoff_session::store::file::write_whole;
 use bakeoff_session::store::results;
+use clap::Args;
 
-use crate::args::CompareArgs;
 use crate::exit;
 use crate::output::documents;
+
+#[derive(Debug, Args)]
+pub(crate) struct CompareArgs {
+    /// Results folder that is compared with.
+    pub(crate) first: PathBuf,
+    /// Results folder that is compared.
+    pub(crate) second: PathBuf,
+    /// Compare even results of different conditions; the output says so.
+    #[arg(long)]
+    pub(crate) anyway: bool,
+    /// Write the comparison also as a page, with a chart of the ratios.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+}
 
 /// Runs the command.
 pub(crate) fn compare(args: &CompareArgs) -> anyhow::Result<u8> {

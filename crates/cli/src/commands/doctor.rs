@@ -13,11 +13,27 @@ use bakeoff_places::kubernetes::ClusterSettings;
 use bakeoff_places::place::{cluster, node_images};
 use bakeoff_places::{ceiling, images, this_host};
 use bakeoff_session::placement::place;
+use clap::Args;
 use serde::Serialize;
 
-use crate::args::DoctorArgs;
+use crate::args::ClusterArgs;
 use crate::exit;
 use crate::values::RuntimeKind;
+
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    /// Measure what the load engine can do here at best, for two seconds.
+    #[arg(long)]
+    pub(crate) load: bool,
+    /// Look at the cluster, too.
+    #[arg(long, value_enum)]
+    pub(crate) runtime: Option<RuntimeKind>,
+    #[command(flatten)]
+    pub(crate) cluster: ClusterArgs,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 /// Toolchains that contenders of the suites name.
 const TOOLCHAINS: [&str; 5] = ["rust", "maven", "jdk-11", "jdk-17", "jdk-25"];

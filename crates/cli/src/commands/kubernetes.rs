@@ -5,9 +5,25 @@ use std::io::Write as _;
 use anyhow::Context as _;
 use bakeoff_model::record::Cores;
 use bakeoff_places::{ceiling, kubernetes};
+use clap::{Args, Subcommand};
 
-use crate::args::{KubernetesAction, KubernetesArgs};
 use crate::exit;
+
+#[derive(Debug, Args)]
+pub(crate) struct KubernetesArgs {
+    #[command(subcommand)]
+    pub(crate) action: KubernetesAction,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum KubernetesAction {
+    /// Print the least that a user must be allowed, for `kubectl apply -f -`.
+    Manifest {
+        /// For sessions that work in this namespace, with --cluster-namespace, and nowhere else.
+        #[arg(long, value_name = "NAME")]
+        namespace: Option<String>,
+    },
+}
 
 /// Runs the command.
 pub(crate) fn kubernetes(args: &KubernetesArgs) -> anyhow::Result<u8> {

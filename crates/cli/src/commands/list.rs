@@ -1,14 +1,24 @@
 //! `bakeoff list`: everything in a suite that can be named on the command line.
 
 use std::io::Write as _;
+use std::path::PathBuf;
 
 use bakeoff_model::suite::Suite;
 use bakeoff_session::contracts::GROUP;
 use bakeoff_session::store::suite_folder;
+use clap::Args;
 use serde_json::json;
 
-use crate::args::ListArgs;
 use crate::exit;
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    /// Folder of the suite.
+    pub(crate) suite: PathBuf,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 /// Runs the command.
 pub(crate) fn list(args: &ListArgs) -> anyhow::Result<u8> {

@@ -1,17 +1,36 @@
 //! `bakeoff null-server`: the server against which the engine's own ceiling is measured.
 
 use std::io::Write as _;
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use anyhow::Context as _;
 use bakeoff_load::NullServer;
+use clap::Args;
 
 use super::signals::interrupted;
-use crate::args::NullServerArgs;
 use crate::exit;
+
+#[derive(Debug, Args)]
+pub(crate) struct NullServerArgs {
+    /// Address to listen on; with port 0, the one that was chosen is printed.
+    #[arg(long, default_value = "127.0.0.1:0")]
+    pub(crate) listen: SocketAddr,
+    /// Length of the body, bytes.
+    #[arg(long, default_value_t = 13)]
+    pub(crate) body_bytes: usize,
+    /// End when standard input does, and then print how many requests have come.
+    #[arg(long)]
+    pub(crate) until_input_ends: bool,
+    /// CPU time that each response takes, microseconds.
+    #[arg(long, default_value_t = 0)]
+    pub(crate) work_us: u64,
+    /// Cores that it may use, `0,2`.
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    pub(crate) cores: Vec<usize>,
+}
 
 /// Ends the process when its parent is gone, even if killed, and says how many requests
 /// have come.

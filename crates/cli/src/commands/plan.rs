@@ -21,10 +21,29 @@ use bakeoff_session::placement::Placement;
 use bakeoff_session::stages::load_spec::{Loaded, SpecInput, load_spec, played_steps};
 use bakeoff_session::store::suite_folder::{self, SuiteFolder};
 use bakeoff_session::{selection, turn_requirements};
+use clap::Args;
 
-use crate::args::PlanArgs;
+use crate::args::MeasuredArgs;
 use crate::exit;
 use crate::output::text::{self, between, human, wrapped};
+
+#[derive(Debug, Args)]
+pub(crate) struct PlanArgs {
+    #[command(flatten)]
+    pub(crate) measured: MeasuredArgs,
+    /// Only this round of the suite; `all` for a line about each.
+    #[arg(long, value_name = "NAME", conflicts_with = "contender")]
+    pub(crate) round: Option<String>,
+    /// Seed of the order of runs.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Print the plan as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print the load spec of the first run of this contender, for `bakeoff load -`.
+    #[arg(long, value_name = "CONTENDER")]
+    pub(crate) case: Option<String>,
+}
 
 /// Runs the command.
 pub(crate) fn plan(args: &PlanArgs) -> anyhow::Result<u8> {

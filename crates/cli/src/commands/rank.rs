@@ -4,10 +4,16 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use bakeoff_session::store::results;
+use clap::Args;
 
-use crate::args::ReportArgs;
 use crate::exit;
 use crate::output::{documents, text};
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    /// Results folder.
+    pub(crate) results: PathBuf,
+}
 
 /// Runs the command.
 pub(crate) fn rank(args: &ReportArgs) -> anyhow::Result<u8> {

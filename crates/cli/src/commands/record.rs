@@ -13,13 +13,20 @@ use bakeoff_session::selection;
 use bakeoff_session::store::suite_folder;
 use bakeoff_session::testbed::{Testbed, TestbedOptions, builds};
 use bakeoff_workflows::recording;
+use clap::Args;
 
 use super::signals::interrupted;
-use crate::args::RecordArgs;
+use crate::args::Selection;
 use crate::exit;
 use crate::output::progress::Progress;
 use crate::output::shown::Shown;
 use crate::values::RuntimeKind;
+
+#[derive(Debug, Args)]
+pub(crate) struct RecordArgs {
+    #[command(flatten)]
+    pub(crate) selection: Selection,
+}
 
 /// Runs the command.
 pub(crate) fn record(args: &RecordArgs) -> anyhow::Result<u8> {

@@ -1,10 +1,38 @@
 //! `bakeoff replay`: the replay backend itself, started by sessions as a separate process.
 
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
 use anyhow::Context as _;
 use bakeoff_model::suite::ReplaySettings;
+use bakeoff_model::suite::delay::Delay;
 use bakeoff_replay::{Recording, Replay, ReplayOptions};
+use clap::Args;
 
-use crate::args::ReplayArgs;
+#[derive(Debug, Args)]
+pub(crate) struct ReplayArgs {
+    /// Folder of the recordings.
+    #[arg(long)]
+    pub(crate) recordings: PathBuf,
+    /// Address to listen on.
+    #[arg(long)]
+    pub(crate) listen: SocketAddr,
+    /// `none`, `recorded`, `constant:10ms`, `exponential:10ms` or `log-normal:10ms,0.5`.
+    #[arg(long, default_value = "none")]
+    pub(crate) delay: Delay,
+    /// Compress responses for clients that accept gzip.
+    #[arg(long)]
+    pub(crate) gzip: bool,
+    /// Respond with 429 while this number of requests is being worked on.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) queue: Option<u32>,
+    /// Unknown requests are appended to this file.
+    #[arg(long)]
+    pub(crate) unknown: Option<PathBuf>,
+    /// The path of a Unix socket to make, which reports the number of completed requests.
+    #[arg(long)]
+    pub(crate) count: Option<PathBuf>,
+}
 
 /// Serves until it is stopped.
 pub(crate) fn replay(args: &ReplayArgs) -> anyhow::Result<u8> {

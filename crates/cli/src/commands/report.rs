@@ -10,11 +10,35 @@ use bakeoff_analysis::RoundResults;
 use bakeoff_base::hint::hinted;
 use bakeoff_session::store::file::write_whole;
 use bakeoff_session::store::{results, suite_folder};
+use clap::Args;
 
 use super::rank::folders;
-use crate::args::DocumentsArgs;
 use crate::exit;
 use crate::output::documents;
+
+#[derive(Debug, Args)]
+pub(crate) struct DocumentsArgs {
+    /// Results folders, or folders of several rounds. Claims of others are read over all folders of
+    /// one suite that are named together.
+    #[arg(required = true)]
+    pub(crate) results: Vec<PathBuf>,
+    /// Write also each chart as an SVG file into this folder; of several results into a folder of
+    /// each.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) svg: Option<PathBuf>,
+    /// Write also a page in Markdown for each source of published results into this folder: their
+    /// numbers with ours, and the verdict on each claim. Each is of the results that show it; of
+    /// several that do, of the newest.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) articles: Option<PathBuf>,
+    /// Write also files for other tools into this folder; of several results into a folder of each.
+    ///
+    /// `bencher.json` (Bencher Metric Format), `otava.csv` (a row for Apache Otava), `badge.json`
+    /// (an endpoint of shields.io), and response times as HdrHistogram has them: a log of each run
+    /// (`.hlog`) and a distribution of each step (`.hgrm`).
+    #[arg(long, value_name = "DIR")]
+    pub(crate) exchange: Option<PathBuf>,
+}
 
 /// Runs the command.
 pub(crate) fn report(args: &DocumentsArgs) -> anyhow::Result<u8> {

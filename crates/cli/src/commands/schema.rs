@@ -2,12 +2,24 @@
 
 use std::fs;
 use std::io::Write as _;
+use std::path::PathBuf;
 
 use anyhow::Context as _;
+use clap::Args;
+use clap::builder::PossibleValuesParser;
 
-use crate::args::SchemaArgs;
 use crate::exit;
-use crate::formats::{name, schemas};
+use crate::formats::{self, name, schemas};
+
+#[derive(Debug, Args)]
+pub(crate) struct SchemaArgs {
+    /// The format [default: list all of them].
+    #[arg(value_parser = PossibleValuesParser::new(formats::NAMES))]
+    pub(crate) format: Option<String>,
+    /// Write all schemas into this folder.
+    #[arg(long, value_name = "DIR", conflicts_with = "format")]
+    pub(crate) write: Option<PathBuf>,
+}
 
 /// Runs the command.
 pub(crate) fn schema(args: &SchemaArgs) -> anyhow::Result<u8> {

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
+use std::path::PathBuf;
 use std::slice::from_ref;
 use std::time::{Duration, Instant};
 
@@ -11,6 +12,7 @@ use bakeoff_base::number::as_f64;
 use bakeoff_model::measure::resource::ResourceSample;
 use bakeoff_model::record::Cores;
 use bakeoff_model::suite::Limits;
+use bakeoff_model::suite::conditions::BackendName;
 use bakeoff_places::far_hosts::FarHosts;
 use bakeoff_places::flame::Sampling;
 use bakeoff_places::sweep::RunFolder;
@@ -19,15 +21,53 @@ use bakeoff_session::store::suite_folder;
 use bakeoff_session::testbed::{Testbed, TestbedOptions, builds};
 use bakeoff_session::{flame, selection};
 use bakeoff_workflows::up::Standing;
+use clap::Args;
 
 use super::signals::interrupted;
 use super::verify::limits;
-use crate::args::UpArgs;
+use crate::args::{ServerArgs, backend};
 use crate::exit;
 use crate::output::progress::Progress;
 use crate::output::shown::Shown;
 use crate::output::text::last_lines;
 use crate::values::{RuntimeKind, Time};
+
+/// Examples below the help of `up`.
+const UP_HELP: &str = "\
+Examples:
+  bakeoff up suites/locations --contender actix-4
+  bakeoff up suites/locations --contender actix-4 --profile-cpu
+  bakeoff up suites/locations --contender http4k-3 --profile-cpu=2m";
+
+#[derive(Debug, Args)]
+#[command(after_long_help = UP_HELP)]
+pub(crate) struct UpArgs {
+    /// Folder of the suite.
+    pub(crate) suite: PathBuf,
+    /// The contender.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) contender: String,
+    /// How the contender runs.
+    #[arg(long, value_enum, default_value_t = RuntimeKind::Process)]
+    pub(crate) runtime: RuntimeKind,
+    /// The backend [default: the suite's].
+    #[arg(long, value_name = "NAME", value_parser = backend())]
+    pub(crate) backend: Option<BackendName>,
+    #[command(flatten)]
+    pub(crate) server: ServerArgs,
+    /// Profile whose limits hold.
+    #[arg(long, default_value = "quick")]
+    pub(crate) profile: String,
+    /// Draw a flame graph of the contender's CPU time.
+    ///
+    /// Into `flame-NAME.svg`, from its first response on for this long, or until Ctrl-C if that is
+    /// earlier.
+    #[arg(
+        long, value_name = "TIME", num_args = 0..=1, require_equals = true,
+        default_missing_value = "30s"
+    )]
+    pub(crate) profile_cpu: Option<Time>,
+}
 
 /// How often new lines of the log are shown.
 const FOLLOW_EVERY: Duration = Duration::from_millis(100);

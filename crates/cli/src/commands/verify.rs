@@ -14,13 +14,34 @@ use bakeoff_session::selection;
 use bakeoff_session::store::suite_folder;
 use bakeoff_session::testbed::{Testbed, TestbedOptions, builds};
 use bakeoff_workflows::verification::{self, Verified, Wanted, is_bad};
+use clap::Args;
 
 use super::signals::interrupted;
-use crate::args::VerifyArgs;
+use crate::args::{Selection, ServerArgs};
 use crate::exit;
 use crate::output::progress::Progress;
 use crate::output::shown::Shown;
 use crate::output::text;
+
+#[derive(Debug, Args)]
+pub(crate) struct VerifyArgs {
+    #[command(flatten)]
+    pub(crate) selection: Selection,
+    #[command(flatten)]
+    pub(crate) server: ServerArgs,
+    /// Only this group of checks (`lifecycle` too); may be repeated.
+    #[arg(long, value_name = "G")]
+    pub(crate) group: Vec<String>,
+    /// Check the service at this address instead of starting contenders.
+    #[arg(long, value_name = "PREFIX")]
+    pub(crate) url: Option<String>,
+    /// Profile whose limits hold.
+    #[arg(long, default_value = "quick")]
+    pub(crate) profile: String,
+    /// Print one JSON object per contender.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 /// Runs the command.
 pub(crate) fn verify(args: &VerifyArgs) -> anyhow::Result<u8> {

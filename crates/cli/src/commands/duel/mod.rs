@@ -1,6 +1,8 @@
 //! `bakeoff duel`: services of the user's own against each other. Writes a suite for them and makes
 //! a session of it, as `bakeoff run` would.
 
+mod args;
+
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -18,10 +20,12 @@ use bakeoff_workflows::duel::{
 use super::run::status;
 use super::service_load;
 use super::signals::interrupted;
-use crate::args::{DuelArgs, ImagesIn};
 use crate::output::text::{columns, wrapped};
 use crate::values::service::Side;
 use crate::{exit, output};
+
+pub(crate) use args::DuelArgs;
+use args::ImagesIn;
 
 /// Runs the command.
 pub(crate) fn duel(args: &DuelArgs) -> anyhow::Result<u8> {

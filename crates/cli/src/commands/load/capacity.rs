@@ -14,9 +14,9 @@ use bakeoff_session::capacity::{CapacitySearch, Measured};
 use bakeoff_validity::{Evidence, JudgedSlice, Setting, Slice};
 use serde::Serialize;
 
+use super::args::LoadArgs;
 use super::summary::Summary;
 use super::{page, spec, stop_on_signal};
-use crate::args::LoadArgs;
 use crate::exit;
 use crate::output::{capacity as words, text};
 

@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 mod agreement;
+mod args;
 pub(crate) mod capacity;
 mod fleet;
 mod page;
@@ -20,9 +21,10 @@ use bakeoff_places::meter::own_tcp;
 use summary::Summary;
 
 use super::signals::interrupted;
-use crate::args::LoadArgs;
 use crate::exit;
 use crate::values::condition::Condition;
+
+pub(crate) use args::LoadArgs;
 
 /// Runs the command.
 pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<u8> {

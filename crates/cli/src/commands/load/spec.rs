@@ -7,8 +7,8 @@ use bakeoff_model::load::tls::Tls;
 use bakeoff_model::load::{LoadSpec, Pace, Protocol, RequestSpec, StepSpec, Target, WebSocket};
 use bakeoff_model::request::grpc;
 
+use super::args::LoadArgs;
 use super::url;
-use crate::args::LoadArgs;
 use crate::commands::proto;
 use crate::values::{Header, Rate, Time, feed};
 
@@ -138,20 +138,22 @@ fn request(args: &LoadArgs, path: String) -> anyhow::Result<RequestSpec> {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser as _;
+    use clap::Parser;
 
-    use super::spec;
-    use crate::args::{Cli, Command};
+    use super::{LoadArgs, spec};
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: LoadArgs,
+    }
 
     #[test]
     fn requests_have_the_time_that_they_need() {
         let check = |flags: &str, expect_s: u64| {
-            let line = format!("bakeoff load http://h/ {flags}");
-            let cli = Cli::try_parse_from(line.split_whitespace()).unwrap();
-            let Command::Load(args) = cli.command else {
-                unreachable!("the line says load");
-            };
-            let step = &spec(&args).unwrap().steps[0];
+            let line = format!("load http://h/ {flags}");
+            let line = Line::try_parse_from(line.split_whitespace()).unwrap();
+            let step = &spec(&line.args).unwrap().steps[0];
             assert_eq!(step.duration_ns, expect_s * 1_000_000_000, "{flags}");
         };
         check("", 10);

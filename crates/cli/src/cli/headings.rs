@@ -3,8 +3,9 @@
 
 use clap::{Args as _, Command, CommandFactory as _};
 
-use super::cluster::HEADING;
-use super::{Cli, ClusterArgs};
+use super::Cli;
+use crate::args::ClusterArgs;
+use crate::args::cluster::HEADING;
 
 /// The long options under a heading of a help text.
 fn options_under(help: &str, heading: &str) -> Vec<String> {

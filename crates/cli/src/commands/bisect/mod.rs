@@ -1,12 +1,15 @@
 //! `bakeoff bisect`: the search for the commit that made a service worse.
 
+mod args;
+
 use std::path::PathBuf;
 
 use bakeoff_session::clock;
 use bakeoff_workflows::bisect::{self, Bisect};
 
 use super::{series, service_load};
-use crate::args::BisectArgs;
+
+pub(crate) use args::BisectArgs;
 
 /// Runs the command.
 pub(crate) fn bisect(args: &BisectArgs) -> anyhow::Result<u8> {

@@ -1,5 +1,7 @@
 //! `bakeoff size`: the cheapest shape in which a service meets an objective.
 
+mod args;
+
 use std::path::PathBuf;
 
 use bakeoff_base::hint::hinted;
@@ -8,7 +10,8 @@ use bakeoff_workflows::duel::Duel;
 use bakeoff_workflows::size::{self, Prices, Size};
 
 use super::{series, service_load};
-use crate::args::SizeArgs;
+
+pub(crate) use args::SizeArgs;
 
 /// Runs the command.
 pub(crate) fn size(args: &SizeArgs) -> anyhow::Result<u8> {

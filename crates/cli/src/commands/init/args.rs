@@ -6,7 +6,7 @@ use bakeoff_workflows::init::like;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 
-use super::ImportedArgs;
+use crate::args::ImportedArgs;
 use crate::values::RequestPath;
 use crate::values::service::Side;
 

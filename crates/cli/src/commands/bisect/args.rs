@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use bakeoff_model::plan::baseline::Condition;
 use clap::Args;
 
-use super::{AskedArgs, OutputArgs};
+use crate::args::{AskedArgs, OutputArgs};
 use crate::values::service::CommandWords;
 use crate::values::{Range, Time};
 

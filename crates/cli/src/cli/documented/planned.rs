@@ -15,8 +15,12 @@ use bakeoff_session::{selection, turn_requirements};
 use bakeoff_workflows::verification::Wanted;
 
 use super::is_placeholder;
-use crate::args::{AskedArgs, Cli, Command, PlanArgs, Selection, UpArgs, VerifyArgs};
-use crate::commands::{bisect, duel, load, plan, run, size, verify};
+use crate::args::{AskedArgs, Selection};
+use crate::cli::{Cli, Command};
+use crate::commands::plan::{self, PlanArgs};
+use crate::commands::up::UpArgs;
+use crate::commands::verify::{self, VerifyArgs};
+use crate::commands::{bisect, duel, load, run, size};
 
 /// Hosts with little and with much memory.
 const MEMORY_BYTES: [u64; 2] = [1 << 30, 64 << 30];

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{AskedArgs, ClusterArgs, HostArgs, OutputArgs};
+use crate::args::{AskedArgs, ClusterArgs, HostArgs, OutputArgs};
 use crate::values::Time;
 use crate::values::service::Side;
 

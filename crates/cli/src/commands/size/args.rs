@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use bakeoff_model::suite::slo::Slo;
 use clap::Args;
 
-use super::{AskedArgs, OutputArgs};
+use crate::args::{AskedArgs, OutputArgs};
 use crate::values::service::Side;
 use crate::values::{Positive, Time};
 

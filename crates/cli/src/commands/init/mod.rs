@@ -1,5 +1,7 @@
 //! `bakeoff init`: a first suite.
 
+mod args;
+
 use std::io::Write as _;
 
 use bakeoff_base::hint::hinted;
@@ -9,9 +11,10 @@ use bakeoff_workflows::duel::{DuelService, ServiceSource};
 use bakeoff_workflows::init::{self, Init, Origin};
 
 use super::imported;
-use crate::args::InitArgs;
 use crate::exit;
 use crate::output::text::{columns, wrapped};
+
+pub(crate) use args::InitArgs;
 
 /// The port unless another is named.
 const PORT: u16 = 8080;
