@@ -283,7 +283,7 @@ impl FromStr for Header {
 pub(crate) enum Body {
     /// As typed.
     Text(String),
-    /// `@FILE`.
+    /// `@FILE`; `@@` at the start stands for one `@` of a text.
     File(PathBuf),
 }
 
@@ -304,6 +304,7 @@ impl FromStr for Body {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         Ok(match text.strip_prefix('@') {
+            Some(text) if text.starts_with('@') => Self::Text(text.to_owned()),
             Some(file) => Self::File(file.into()),
             None => Self::Text(text.to_owned()),
         })
@@ -383,5 +384,6 @@ mod tests {
         assert_eq!("A: b:c".parse(), Ok(header));
         assert_eq!("@a".parse(), Ok(Body::File("a".into())));
         assert_eq!("a@".parse(), Ok(Body::Text("a@".to_owned())));
+        assert_eq!("@@a".parse(), Ok(Body::Text("@a".to_owned())));
     }
 }

@@ -208,7 +208,7 @@ impl<'a> Coordinator<'a> {
                     Go::End => break,
                 }
             }
-            let (mut connections, streams) = self.prepare(step)?;
+            let (mut connections, streams, failure) = self.prepare(step)?;
             if self.stop.is_stopped() {
                 break;
             }
@@ -219,6 +219,7 @@ impl<'a> Coordinator<'a> {
                 reactor: self.reactor.to_owned(),
                 nofile: self.nofile,
                 streams,
+                failure,
             });
             let asked_ns = match self.spec.stepwise.then(|| go(step)) {
                 Some(Go::End) => break,
@@ -278,7 +279,7 @@ impl<'a> Coordinator<'a> {
 
     /// Opens the connections of a step and counts them by target, with the streams that each of
     /// them may have; 0 without streams.
-    fn prepare(&self, step: usize) -> Result<(Vec<Connections>, u32), LoadError> {
+    fn prepare(&self, step: usize) -> Result<(Vec<Connections>, u32, Option<String>), LoadError> {
         self.command(Command::Prepare(step));
         let asked = Connections {
             asked: own_connections(self.spec, step),
@@ -287,17 +288,19 @@ impl<'a> Coordinator<'a> {
         };
         let sides = self.spec.side_count();
         let mut all = vec![asked; sides];
-        let mut fewest = None;
+        let (mut fewest, mut failure) = (None, None);
         for _ in 0..self.commands.len() * sides {
             if let (_, Report::Ready(side, ready)) = self.next_report()? {
                 let connections = &mut all[side];
                 connections.established += ready.established;
                 connections.in_flight_max += ready.in_flight_max;
+                failure = ready.failure.or(failure);
                 let streams = ready.streams;
                 fewest = fewest.into_iter().chain(streams).min();
             }
         }
-        Ok((all, fewest.unwrap_or(0)))
+        let none = all.iter().all(|side| side.established == 0);
+        Ok((all, fewest.unwrap_or(0), failure.filter(|_| none)))
     }
 
     /// Merges the slices of all threads as they end, until all threads are done with the step.

@@ -465,6 +465,9 @@ pub enum LoadEvent {
         /// because the protocol has no streams.
         #[serde(default, skip_serializing_if = "is_zero")]
         streams: u32,
+        /// Why the last attempt to open a connection failed, if all of them did.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        failure: Option<String>,
     },
     /// The window opened. Sent only if the caller gave an instant for it, before the slices.
     Began {

@@ -118,6 +118,7 @@ fn begin(generators: u32, slices: u32) -> Merge {
                 reactor: "uring-rx-timestamps".to_owned(),
                 nofile: 1024,
                 streams: 0,
+                failure: None,
                 further: Vec::new(),
             },
         );

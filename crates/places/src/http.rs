@@ -108,9 +108,10 @@ pub async fn ask_over(
             return exchange(Listening(stream), request, is_call).await;
         };
         let connecting = TlsConnector::from(client.config).connect(client.name, stream);
-        let stream = connecting
-            .await
-            .map_err(|error| AskError::NoAnswer(format!("the TLS handshake failed: {error}")))?;
+        let stream = connecting.await.map_err(|error| {
+            let reason = bakeoff_tls::reason_of(&error);
+            AskError::NoAnswer(format!("the TLS handshake failed: {reason}"))
+        })?;
         exchange(Listening(stream), request, is_call).await
     };
     let answer = tokio::time::timeout(timeout, asking).await;

@@ -156,7 +156,10 @@ impl Stream {
         stream.set_read_timeout(Some(PATIENCE)).map_err(broken)?;
         while session.is_handshaking() {
             let shaken = session.complete_io(&mut stream);
-            shaken.map_err(|error| Wrong::Found(format!("a TLS handshake that fails: {error}")))?;
+            shaken.map_err(|error| {
+                let reason = bakeoff_tls::reason_of(&error);
+                Wrong::Found(format!("a TLS handshake that fails: {reason}"))
+            })?;
         }
         stream.set_read_timeout(Some(READ_SLICE)).map_err(broken)?;
         Ok(Self::Tls(Box::new(StreamOwned::new(session, stream))))

@@ -2,6 +2,9 @@
 //! certificate to present, and the protocol to request. Shared by the load engine, checks and
 //! readiness.
 
+mod named;
+mod reason;
+
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::{fs, io};
@@ -9,12 +12,15 @@ use std::{fs, io};
 use bakeoff_model::load::tls::{Pem, Tls};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use named::NamedCertificates;
 use rustls::client::Resumption;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
+
+pub use reason::{hint, reason, reason_of};
 
 /// The settings of connections to one service.
 #[derive(Debug, Clone)]
@@ -60,8 +66,16 @@ fn config(tls: &Tls) -> io::Result<ClientConfig> {
         builder
             .dangerous()
             .with_custom_certificate_verifier(verifier)
+    } else if let Some(ca) = &tls.ca {
+        let verifier = NamedCertificates::new(certificates(ca)?, provider);
+        let verifier = verifier.map_err(|error| unreadable(ca, &error))?;
+        builder
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(verifier))
     } else {
-        builder.with_root_certificates(roots(tls.ca.as_ref())?)
+        let mut roots = RootCertStore::empty();
+        roots.add_parsable_certificates(trusted_here()?);
+        builder.with_root_certificates(roots)
     };
     let (Some(certificate), Some(key)) = (&tls.certificate, &tls.key) else {
         return Ok(builder.with_no_client_auth());
@@ -72,21 +86,6 @@ fn config(tls: &Tls) -> io::Result<ClientConfig> {
     builder
         .with_client_auth_cert(chain, private)
         .map_err(|error| unreadable(key, &error))
-}
-
-/// Returns the named certificates, or those that the host trusts.
-fn roots(ca: Option<&Pem>) -> io::Result<RootCertStore> {
-    let mut roots = RootCertStore::empty();
-    let Some(ca) = ca else {
-        roots.add_parsable_certificates(trusted_here()?);
-        return Ok(roots);
-    };
-    for certificate in certificates(ca)? {
-        roots
-            .add(certificate)
-            .map_err(|error| unreadable(ca, &error))?;
-    }
-    Ok(roots)
 }
 
 /// Returns the certificates that the host trusts.

@@ -114,7 +114,7 @@ impl TlsSession {
         while !bytes.is_empty() {
             let read = self.client.read_tls(&mut bytes);
             let state = self.client.process_new_packets();
-            let state = state.map_err(Problem::new)?;
+            let state = state.map_err(|error| Problem::new(bakeoff_tls::reason(&error)))?;
             let before = plain.len();
             plain.resize(before + state.plaintext_bytes_to_read(), 0);
             if plain.len() > before {

@@ -33,7 +33,7 @@ pub(crate) enum Report {
 }
 
 /// The connections with which a thread starts a step.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Ready {
     /// Number of established connections.
     pub(crate) established: u32,
@@ -41,6 +41,8 @@ pub(crate) struct Ready {
     pub(crate) in_flight_max: u32,
     /// The fewest streams that one of them may have; `None` without streams.
     pub(crate) streams: Option<u32>,
+    /// Why the last attempt to open a connection failed.
+    pub(crate) failure: Option<String>,
 }
 
 /// A worker's ends of the channels to the coordinator, and what it shares with all threads.

@@ -43,7 +43,9 @@ impl<R: Reactor> Worker<'_, R> {
         one.failures += 1;
         if in_window && one.is_opening() {
             self.fail_waiting(connection, now, class, message);
-        } else if in_window {
+        } else if !in_window {
+            self.opening_failure = Some(message.to_owned());
+        } else {
             for index in self.connections.slots_of(connection) {
                 if self.connections.slot(index).is_in_flight() {
                     self.count_failure(index, now, class, message);

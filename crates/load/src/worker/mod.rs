@@ -99,6 +99,8 @@ pub(crate) struct Worker<'a, R> {
     responded: Vec<usize>,
     /// When timeouts are looked for next, monotonic ns.
     scan_ns: u64,
+    /// Why the last attempt to open a connection before the window failed.
+    opening_failure: Option<String>,
 }
 
 impl<'a, R: Reactor> Worker<'a, R> {
@@ -140,6 +142,7 @@ impl<'a, R: Reactor> Worker<'a, R> {
             events: Vec::new(),
             responded: Vec::new(),
             scan_ns: 0,
+            opening_failure: None,
         }
     }
 
@@ -217,6 +220,7 @@ impl<'a, R: Reactor> Worker<'a, R> {
             established: self.connections.established(),
             in_flight_max: self.connections.in_flight_max(),
             streams: self.connections.streams_min(),
+            failure: self.opening_failure.take(),
         })
     }
 

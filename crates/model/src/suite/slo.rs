@@ -204,7 +204,10 @@ mod tests {
             "p101 <= 5ms",
             "\"p101\" is neither a percentile, nor `max`, nor `errors`",
         );
-        check("p99 <= 50", "\"50\" is a duration without a unit");
+        check(
+            "p99 <= 50",
+            "\"50\" is a duration without a unit: write 50s",
+        );
         check("p99 <= 5ms and ", "\"\" is not a bound: it has no `<=`");
         check("errors <= few", "\"few\" is not a share");
         check(

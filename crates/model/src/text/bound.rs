@@ -147,7 +147,11 @@ mod tests {
         check("errors", "0.05", Ok(0.05));
         check("errors", "few", Err("\"few\" is not a share"));
         check("errors", "-1%", Err("\"-1%\" is not a share"));
-        check("p50", "50", Err("\"50\" is a duration without a unit"));
+        check(
+            "p50",
+            "50",
+            Err("\"50\" is a duration without a unit: write 50s"),
+        );
         for wrong in ["p0", "p101", "99", "rate", ""] {
             assert_eq!(ServedMetric::named(wrong), None, "{wrong}");
         }

@@ -68,8 +68,9 @@ impl JsonSchema for DurationText {
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
         schemars::json_schema!({
             "type": "string",
-            "pattern": "^(0*[1-9][0-9]*([.][0-9]+)?|0+[.]0*[1-9][0-9]*)(ns|us|ms|s|m|h)$",
-            "description": "A number and a unit out of ns, us, ms, s, m, h.",
+            "pattern":
+                "^((0*[1-9][0-9]*([.][0-9]+)?|0+[.]0*[1-9][0-9]*)(ns|us|ms|s|m|h))+$",
+            "description": "A number and a unit out of ns, us, ms, s, m, h; or several, `1m30s`.",
             "x-text": "duration"
         })
     }
@@ -90,7 +91,8 @@ impl JsonSchema for SizeText {
     }
 }
 
-/// Reads a duration such as `250ms`, `1.5s` or `2m`; a whole number of nanoseconds, never zero.
+/// Reads a duration such as `250ms`, `1.5s`, `2m` or `1m30s`; a whole number of nanoseconds, never
+/// zero.
 ///
 /// # Errors
 /// A lower-case fragment that names the mistake.
@@ -104,7 +106,42 @@ pub fn duration(text: &str) -> Result<Duration, Problem> {
         ("h", 3_600_000_000_000),
     ];
     let number = |c: char| c.is_ascii_digit() || c == '.';
-    with_unit(text, "duration", number, &UNITS_NS).map(Duration::from_nanos)
+    let read = |part: &str| with_unit(part, "duration", number, &UNITS_NS);
+    let parts = split_after_units(text);
+    if parts.len() < 2 {
+        return read(text).map(Duration::from_nanos);
+    }
+    let mut sum_ns: u64 = 0;
+    let mut smallest = usize::MAX;
+    for part in parts {
+        let unit = part.trim_start_matches(number);
+        let place = UNITS_NS.iter().position(|(name, _)| *name == unit);
+        let (Some(place), Ok(part_ns)) = (place.filter(|place| *place < smallest), read(part))
+        else {
+            return Err(format!(
+                "{text:?} is not a duration: 1h, 1m30s and 90s are some, from the largest unit down"
+            )
+            .into());
+        };
+        smallest = place;
+        sum_ns = sum_ns.saturating_add(part_ns);
+    }
+    Ok(Duration::from_nanos(sum_ns))
+}
+
+/// Splits `1m30s` into `1m` and `30s`.
+fn split_after_units(text: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let mut rest = text;
+    while let Some(unit) = rest.find(|c: char| c.is_ascii_alphabetic()) {
+        let after = rest[unit..].find(|c: char| !c.is_ascii_alphabetic());
+        let Some(length) = after else { break };
+        let (part, next) = rest.split_at(unit + length);
+        parts.push(part);
+        rest = next;
+    }
+    parts.push(rest);
+    parts
 }
 
 /// Reads a size in bytes such as `512MiB`; never zero.
@@ -139,6 +176,9 @@ fn with_unit(
     }
     let Some((_, factor)) = units.iter().find(|(name, _)| *name == unit) else {
         return Err(match unit {
+            "" if !number.is_empty() && what == "duration" => {
+                format!("{text:?} is a duration without a unit: write {text}s").into()
+            }
             "" => format!("{text:?} is a {what} without a unit").into(),
             _ => format!("{text:?} is a {what} with the unknown unit {unit:?}").into(),
         });
@@ -184,7 +224,16 @@ mod tests {
         check("1.s", Err("\"1.s\" is not a duration"));
         check("1.2.3s", Err("\"1.2.3s\" is not a duration"));
         check("-1s", Err("\"-1s\" is not a duration"));
-        check("1.5", Err("\"1.5\" is a duration without a unit"));
+        check("1m30s", Ok(90_000_000_000));
+        check("1h1m1s500ms", Ok(3_661_500_000_000));
+        let order = "1h, 1m30s and 90s are some, from the largest unit down";
+        for text in ["30s1m", "1s1s", "1m30", "1m,30s", "1mm30s"] {
+            check(text, Err(&format!("{text:?} is not a duration: {order}")));
+        }
+        check(
+            "1.5",
+            Err("\"1.5\" is a duration without a unit: write 1.5s"),
+        );
         check(
             "1,5s",
             Err("\"1,5s\" is a duration with the unknown unit \",5s\""),

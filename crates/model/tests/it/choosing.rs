@@ -60,7 +60,7 @@ fn durations_and_sizes() {
     let bad = [
         ("", "\"\" is not a duration"),
         ("s", "\"s\" is not a duration"),
-        ("10", "\"10\" is a duration without a unit"),
+        ("10", "\"10\" is a duration without a unit: write 10s"),
         ("-1s", "\"-1s\" is not a duration"),
         ("0s", "the duration \"0s\" is zero"),
         (

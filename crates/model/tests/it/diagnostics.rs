@@ -1075,7 +1075,7 @@ fn runs_until_a_difference_are_bounded_and_can_find_it() {
     suite.toml:10:18: `profile.quick.runs.until`: "2%" is not above 3%
       hint: differences up to 3 % get no verdict, however many runs there are
     suite.toml:10:34: `profile.quick.runs.at-most`: must be at least 4, found 3
-    suite.toml:10:46: `profile.quick.runs.within`: "2" is a duration without a unit
+    suite.toml:10:46: `profile.quick.runs.within`: "2" is a duration without a unit: write 2s
       hint: write a number and a unit out of ns, us, ms, s, m, h: "250ms", "1.5s"
     "#);
     assert_snapshot!(check("{ until = \"much\", atmost = 30 }"), @r#"

@@ -56,6 +56,8 @@ pub struct Merge {
     reactors: BTreeSet<String>,
     nofile: u64,
     streams: Option<u32>,
+    /// Why a member could open no connection.
+    failure: Option<String>,
     barrier: Option<Barrier>,
     /// The caller has given the instant and has not got the report of the actual one yet.
     announce: bool,
@@ -84,6 +86,7 @@ impl Merge {
             reactors: BTreeSet::new(),
             nofile: u64::MAX,
             streams: None,
+            failure: None,
             barrier: None,
             announce: false,
             pending: VecDeque::new(),
@@ -225,6 +228,7 @@ impl Merge {
             reactor,
             nofile,
             streams,
+            failure,
             ..
         } = event
         else {
@@ -244,6 +248,7 @@ impl Merge {
         }
         self.reactors.insert(reactor);
         self.nofile = self.nofile.min(nofile);
+        self.failure = failure.or(self.failure.take());
         if streams > 0 {
             self.streams = Some(self.streams.map_or(streams, |fewest| fewest.min(streams)));
         }
@@ -375,6 +380,7 @@ impl Merge {
             reactor: reactors.join(", "),
             nofile: self.nofile,
             streams: self.streams.unwrap_or(0),
+            failure: self.failure.take().filter(|_| connections.established == 0),
         });
     }
 

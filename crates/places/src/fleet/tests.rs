@@ -140,6 +140,7 @@ fn ready(step: usize, connections: u32) -> Act {
         reactor: "uring-rx-timestamps".to_owned(),
         nofile: 1024,
         streams: 0,
+        failure: None,
         further: Vec::new(),
     })
 }

@@ -296,6 +296,7 @@ impl LoadGenerator for FakeGenerator {
                 reactor,
                 nofile,
                 streams: 0,
+                failure: None,
                 further: vec![connections; sides - 1],
             };
             let mut interval = slice(step, connections, planned.duration_ns);

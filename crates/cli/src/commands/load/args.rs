@@ -61,7 +61,7 @@ pub(crate) struct LoadArgs {
         default_value = "GET"
     )]
     pub(crate) method: String,
-    /// The body; `@FILE` reads it from a file, text or not.
+    /// The body; `@FILE` reads it from a file, text or not. `@@` starts a text with one `@`.
     #[arg(long, default_value = "")]
     pub(crate) body: Body,
     /// Variables for `${NAME}` in path, headers and body, `id=1..1000`.

@@ -14,13 +14,14 @@ mod url;
 use std::io::Write as _;
 
 use anyhow::bail;
+use bakeoff_base::hint::hinted;
 use bakeoff_load::{Go, Stop};
 use bakeoff_model::load::{LoadEvent, LoadSpec};
 use bakeoff_model::measure::resource::TcpCounters;
 use bakeoff_places::meter::own_tcp;
 use summary::Summary;
 
-use super::signals::interrupted;
+use super::signals::interrupted_twice;
 use crate::exit;
 use crate::values::condition::Condition;
 
@@ -79,14 +80,12 @@ pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<u8> {
     Ok(printer.status)
 }
 
-/// Lets the first signal end the load, so that what was measured is shown, and the second one end
-/// the program.
+/// Lets the first signal end the load, so that what was measured is shown, and a later one end the
+/// program.
 fn stop_on_signal(stop: &Stop) {
     let stop = stop.clone();
     let wait = async move {
-        interrupted().await;
-        stop.stop();
-        interrupted().await;
+        interrupted_twice(|| stop.stop()).await;
         #[expect(clippy::disallowed_methods, reason = "the user does not want to wait")]
         std::process::exit(i32::from(exit::INTERRUPTED));
     };
@@ -122,8 +121,13 @@ impl Printer<'_> {
                 connections,
                 reactor,
                 streams,
+                step,
+                failure,
                 ..
             } => {
+                if let Some(why) = failure.filter(|_| step == 0) {
+                    return Err(self.unreachable(&why));
+                }
                 self.tcp = own_tcp();
                 self.summary.ready(connections, &reactor, streams);
             }
@@ -146,6 +150,16 @@ impl Printer<'_> {
             LoadEvent::Began { .. } | LoadEvent::Done => {}
         }
         Ok(())
+    }
+
+    /// Returns the error for a service that accepts no connection: a whole load of failures would
+    /// say no more.
+    fn unreachable(&self, why: &str) -> anyhow::Error {
+        let hint = bakeoff_tls::hint(why).unwrap_or("start the service first, and check the port");
+        hinted(
+            format_args!("{}: no connection could be opened: {why}", self.args.url),
+            hint,
+        )
     }
 
     fn step_done(&mut self, step: usize) -> anyhow::Result<()> {

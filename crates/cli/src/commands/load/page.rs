@@ -60,8 +60,8 @@ pub(crate) fn page(summary: &Summary) -> String {
         );
     }
     line(&mut text, "errors", &errors(summary));
-    if is_certificate_refused(summary) {
-        line(&mut text, "", "hint: --insecure accepts any certificate");
+    if let Some(hint) = tls_hint(summary) {
+        line(&mut text, "", &format!("hint: {hint}"));
     }
     line(
         &mut text,
@@ -104,13 +104,10 @@ fn line(text: &mut String, name: &str, value: &str) {
     }
 }
 
-/// Whether TLS failed by a certificate that the user may want to accept.
-fn is_certificate_refused(summary: &Summary) -> bool {
-    let failures = summary.failures.get(&ErrorClass::Tls);
-    let mut messages = failures
-        .iter()
-        .flat_map(|failures| failures.messages.keys());
-    messages.any(|message| message.contains("invalid peer certificate"))
+/// Returns the options that help if TLS failed.
+fn tls_hint(summary: &Summary) -> Option<&'static str> {
+    let mut messages = summary.failures.get(&ErrorClass::Tls)?.messages.keys();
+    messages.find_map(|message| bakeoff_tls::hint(message))
 }
 
 /// The failures by class, each with its messages: how many had which status.
@@ -393,15 +390,14 @@ mod tests {
 
     #[test]
     fn refused_certificates_have_a_hint() {
-        let hint = "hint: --insecure accepts any certificate\n";
         let check = |class, example: &str, expect: bool| {
             let text = page_of_error(class, example);
-            assert_eq!(text.contains(hint), expect, "{text}");
+            assert_eq!(text.contains("hint: --cert FILE"), expect, "{text}");
         };
-        let refused = "invalid peer certificate: Other(OtherError(CaUsedAsEndEntity))";
-        check(ErrorClass::Tls, refused, true);
+        let required = "the service requires a client certificate";
+        check(ErrorClass::Tls, required, true);
         check(ErrorClass::Tls, "received fatal alert", false);
-        check(ErrorClass::WrongBody, refused, false);
+        check(ErrorClass::WrongBody, required, false);
     }
 
     #[test]
