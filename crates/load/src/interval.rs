@@ -69,6 +69,8 @@ pub(crate) fn interval(
         let name = spec.requests[request].label();
         *unanswered.entry(name).or_default() += count;
     }
+    let mut generator_cpu = tally.cpu;
+    generator_cpu += own;
     let times = |times: Histogram| stated(times, step_spec);
     let mut errors = tally.errors;
     for error in errors.values_mut() {
@@ -94,15 +96,13 @@ pub(crate) fn interval(
             reconnects: tally.reconnects,
             on_arrival: spec.connects_on_arrival(),
         },
+        redirects: tally.redirects,
         sent_bytes: tally.sent_bytes,
         received_bytes: tally.received_bytes,
         turnaround_ns: (is_loop && closed_load && !spec.has_think_time())
             .then_some(tally.turnaround_ns),
         connecting_ns: Some(tally.connecting_ns),
-        generator_cpu: CpuTime {
-            user_ns: tally.cpu.user_ns + own.user_ns,
-            system_ns: tally.cpu.system_ns + own.system_ns,
-        },
+        generator_cpu,
         generator_threads: threads.min(own_connections(spec, step) as usize),
         by_request: by_request(spec, tally.by_request, times),
         unanswered,

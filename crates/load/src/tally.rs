@@ -45,6 +45,8 @@ pub(crate) struct Tally {
     pub(crate) connecting_ns: u64,
     /// Connections reconnected.
     pub(crate) reconnects: u64,
+    /// Successful responses with status 3xx.
+    pub(crate) redirects: u64,
     /// Bytes handed to the kernel.
     pub(crate) sent_bytes: u64,
     /// Bytes taken from the kernel.
@@ -266,6 +268,7 @@ impl Tally {
         self.turnaround_ns += other.turnaround_ns;
         self.connecting_ns += other.connecting_ns;
         self.reconnects += other.reconnects;
+        self.redirects += other.redirects;
         self.sent_bytes += other.sent_bytes;
         self.received_bytes += other.received_bytes;
         self.cpu += other.cpu;
@@ -299,7 +302,7 @@ impl Tally {
         (self.start_ns, self.end_ns) = (0, 0);
         (self.established, self.in_flight_max, self.reconnects) = (0, 0, 0);
         (self.turnaround_ns, self.connecting_ns) = (0, 0);
-        (self.sent_bytes, self.received_bytes) = (0, 0);
+        (self.sent_bytes, self.received_bytes, self.redirects) = (0, 0, 0);
         self.cpu = CpuTime::default();
         self.per_connection = None;
         self.turns.clear();

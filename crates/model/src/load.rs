@@ -7,6 +7,7 @@
 mod command;
 mod connections;
 mod errors;
+mod event;
 mod fleet;
 pub mod histogram;
 mod part;
@@ -30,6 +31,7 @@ pub use crate::request::RequestSpec;
 pub use command::StepCommand;
 pub use connections::Connections;
 pub use errors::{ErrorClass, ErrorCount, MESSAGES_MAX};
+pub use event::LoadEvent;
 pub use fleet::{ClockOffset, FleetReceipt, FleetRecord, LostGenerator, PartReceipt};
 pub use part::LoadPart;
 pub use turns::{CpuCounter, TurnCount, Turns};
@@ -365,6 +367,9 @@ pub struct LoadInterval {
     pub connections: Connections,
     /// Bytes sent.
     pub sent_bytes: u64,
+    /// Successful responses that lead elsewhere (status 3xx).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub redirects: u64,
     /// Bytes received.
     pub received_bytes: u64,
     /// From a response to the next request in its place, summed over the requests that have one
@@ -440,61 +445,4 @@ pub struct MinMax {
     pub min: u64,
     /// The largest.
     pub max: u64,
-}
-
-/// One line of the load generator's output.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "event", rename_all = "kebab-case")]
-pub enum LoadEvent {
-    /// The connections of a step are open; the window opens next (after a line on standard input
-    /// when [`LoadSpec::stepwise`]).
-    Ready {
-        /// The step.
-        step: usize,
-        /// Connections of the step; with several targets, those of the first.
-        connections: Connections,
-        /// The connections of the further targets.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        further: Vec<Connections>,
-        /// Which reactor is in use: `uring-rx-timestamps`, `epoll-rx-timestamps`, `uring` or
-        /// `epoll`.
-        reactor: String,
-        /// Soft limit of open files that the load generator reached.
-        nofile: u64,
-        /// Requests that each connection may have in flight, as the service allows it; 0 = one,
-        /// because the protocol has no streams.
-        #[serde(default, skip_serializing_if = "is_zero")]
-        streams: u32,
-        /// Why the last attempt to open a connection failed, if all of them did.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        failure: Option<String>,
-    },
-    /// The window opened. Sent only if the caller gave an instant for it, before the slices.
-    Began {
-        /// The step.
-        step: usize,
-        /// When the last thread started, monotonic ns.
-        at_ns: u64,
-        /// `at_ns` on the wall clock, ns since the Unix epoch.
-        unix_ns: u64,
-        /// How much later than the caller's instant the last thread started, ns.
-        late_ns: u64,
-    },
-    /// A slice ended.
-    Interval(Box<LoadInterval>),
-    /// A step ended; its last slice was sent before.
-    StepDone {
-        /// The step.
-        step: usize,
-        /// Receipt of each load generator, if there are several.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        fleet: Option<Box<FleetReceipt>>,
-    },
-    /// All steps ended.
-    Done,
-    /// The load generator gave up; nothing follows.
-    Failed {
-        /// Why, a lower-case fragment.
-        message: String,
-    },
 }

@@ -56,7 +56,7 @@ pub struct Suite {
     pub env: BTreeMap<String, String>,
     /// Environment that points at an address without a backend, for the lifecycle check.
     pub env_unreachable: BTreeMap<String, String>,
-    /// The path requested until the first valid response (200 or 404) comes.
+    /// The path requested until the first valid response (200, 404 or a redirect) comes.
     pub ready_path: String,
     /// How contenders are reached over TLS; `None` if they speak plain HTTP.
     pub tls: Option<Tls>,
@@ -265,7 +265,7 @@ pub struct Profile {
 
 impl Profile {
     /// The start timeout unless the profile says another.
-    pub const START_TIMEOUT: Duration = Duration::from_secs(15);
+    pub const START_TIMEOUT: Duration = Duration::from_secs(60);
 
     /// The steps before a search for a capacity: the warm-up, then a closed load like its trials.
     #[must_use]

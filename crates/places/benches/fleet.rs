@@ -169,6 +169,7 @@ fn tail(seed: u64) -> String {
         offered: Some(REQUESTS),
         connections: connections(),
         sent_bytes: 100 * REQUESTS,
+        redirects: 0,
         received_bytes: 1_000 * REQUESTS,
         connecting_ns: Some(0),
         generator_cpu: CpuTime {

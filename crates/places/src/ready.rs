@@ -37,7 +37,7 @@ const ANSWER_MAX: usize = 16 << 20;
 pub struct Answered {
     /// When the first connection was accepted.
     pub listened_ns: u64,
-    /// When the first valid response (200 or 404) was complete.
+    /// When the first valid response (200, 404 or a redirect) was complete.
     pub answered_ns: u64,
 }
 
@@ -66,9 +66,10 @@ pub(crate) fn wall_ns() -> u64 {
     u64::try_from(now.tv_sec).unwrap_or(0) * 1_000_000_000 + u64::try_from(now.tv_nsec).unwrap_or(0)
 }
 
-/// Asks `path` of `address`, by its protocol, every 0.5 ms at least until a valid response: 200 or
-/// 404, or any response to a call of gRPC. With an empty path a connection suffices. `ended` is
-/// asked between the attempts and must not block. Blocking: run it on a thread for blocking work.
+/// Asks `path` of `address`, by its protocol, every 0.5 ms at least until a valid response: 200,
+/// 404 or a redirect, or any response to a call of gRPC. With an empty path a connection suffices.
+/// `ended` is asked between the attempts and must not block. Blocking: run it on a thread for
+/// blocking work.
 ///
 /// # Errors
 /// No valid response came within the limit, or `ended` said that none will.
@@ -244,7 +245,7 @@ impl Asked<'_> {
     }
 }
 
-/// Sends the request and reads one whole response, which is valid: 200 or 404.
+/// Sends the request and reads one whole response, which is valid: 200, 404 or a redirect.
 fn one_answer(
     mut stream: Stream,
     asked: &Asked<'_>,
@@ -287,11 +288,11 @@ fn one_answer(
     }
 }
 
-/// Refuses other statuses than 200 and 404, with what the service says to them.
+/// Refuses other statuses than 200, 404 and 3xx, with what the service says to them.
 fn valid(status: u16, answer: &[u8]) -> Result<(), Wrong> {
     /// Longest part of a body that is shown.
     const SHOWN: usize = 200;
-    if matches!(status, 200 | 404) {
+    if matches!(status, 200 | 300..400 | 404) {
         return Ok(());
     }
     let text = String::from_utf8_lossy(answer);

@@ -61,9 +61,13 @@ pub(crate) struct AskedArgs {
     pub(crate) port: Option<u16>,
     /// A path that responds as soon as a service is ready.
     ///
-    /// The response must have status 200 or 404 [default: the path of the first GET, else `/`].
+    /// The response must have status 200, 404 or be a redirect [default: the path of the first GET,
+    /// else `/`].
     #[arg(long, value_name = "PATH")]
     pub(crate) ready: Option<RequestPath>,
+    /// How long a service may take from its start to its first response [default: 60s].
+    #[arg(long, value_name = "TIME")]
+    pub(crate) start_timeout: Option<Time>,
     /// A path on which they report metrics in the text format of Prometheus or OpenMetrics.
     ///
     /// They are read before and after each measured step, and reported: the growth of counters

@@ -41,6 +41,7 @@ pub(crate) fn duel(args: &AskedArgs) -> anyhow::Result<Duel> {
         ignored: args.ignore.clone(),
         port: args.port,
         ready_path,
+        start_timeout: args.start_timeout.map(|time| time.0),
         env: variables
             .map(|variable| (variable.0.clone(), variable.1.clone()))
             .collect(),

@@ -58,6 +58,9 @@ pub(crate) struct UpArgs {
     /// Profile whose limits hold.
     #[arg(long, default_value = "quick")]
     pub(crate) profile: String,
+    /// How long the contender may take to its first response [default: the profile's].
+    #[arg(long, value_name = "TIME")]
+    pub(crate) start_timeout: Option<Time>,
     /// Draw a flame graph of the contender's CPU time.
     ///
     /// Into `flame-NAME.svg`, from its first response on for this long, or until Ctrl-C if that is
@@ -112,7 +115,12 @@ async fn ready(args: &UpArgs) -> anyhow::Result<Ready> {
             "`bakeoff verify` and `bakeoff run` take --runtime kubernetes",
         ));
     }
-    let folder = suite_folder::read(&args.suite)?;
+    let mut folder = suite_folder::read(&args.suite)?;
+    if let Some(timeout) = args.start_timeout {
+        for profile in folder.suite.profiles.values_mut() {
+            profile.start_timeout = timeout.0;
+        }
+    }
     let suite = &folder.suite;
     let limits = limits(suite, &args.profile)?;
     let name = one(selection::contenders(suite, from_ref(&args.contender))?)?;

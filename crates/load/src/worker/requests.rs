@@ -123,11 +123,12 @@ impl<R: Reactor> Worker<'_, R> {
             Ok(Some(age_ns)) => service_ns = age_ns,
             Err(wrong) => verdict = Err(wrong),
         }
-        let first_byte_ns = response.first_byte_ns;
+        let (first_byte_ns, is_redirect) = (response.first_byte_ns, response.status / 100 == 3);
         let tally = &mut self.recorder.tally;
         let is_right = verdict.is_ok();
         match verdict {
             Ok(()) => {
+                tally.redirects += u64::from(is_redirect);
                 let response_ns = self.schedule.has_intended_times().then_some(response_ns);
                 tally.succeed(request_index, service_ns, response_ns);
                 if first_byte_ns > 0 && first_byte_ns < received_ns {

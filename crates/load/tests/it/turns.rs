@@ -394,6 +394,7 @@ fn synthetic(side: u32, slice: u32, random: &mut Random) -> LoadInterval {
             on_arrival: false,
         },
         sent_bytes: about(SECOND),
+        redirects: 0,
         received_bytes: about(SECOND),
         turnaround_ns: Some(about(SECOND)),
         connecting_ns: Some(0),

@@ -68,7 +68,7 @@ pub struct SuiteTable {
     /// The port on which every contender listens.
     #[schemars(range(min = 1))]
     pub port: u16,
-    /// The path requested until the first valid response (200 or 404) comes.
+    /// The path requested until the first valid response (200, 404 or a redirect) comes.
     #[serde(default = "slash")]
     #[schemars(extend("x-text" = "path"))]
     pub ready_path: String,

@@ -35,8 +35,8 @@ pub struct DependencyTable {
     /// suite.
     #[serde(default)]
     pub volumes: Vec<String>,
-    /// The path that must respond with 200 or 404 before contenders start. Unless given, the
-    /// dependency must accept connections.
+    /// The path that must respond with 200, 404 or a redirect before contenders start. Unless
+    /// given, the dependency must accept connections.
     #[schemars(extend("x-text" = "path"))]
     pub ready_path: Option<String>,
     /// How long the dependency may take until it is ready; `60s` unless given.

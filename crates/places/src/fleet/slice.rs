@@ -24,6 +24,7 @@ pub(super) fn add(sum: &mut LoadInterval, other: LoadInterval) {
     sum.connections.established += other.connections.established;
     sum.connections.reconnects += other.connections.reconnects;
     sum.connections.in_flight_max += other.connections.in_flight_max;
+    sum.redirects += other.redirects;
     sum.sent_bytes += other.sent_bytes;
     sum.received_bytes += other.received_bytes;
     add_some(&mut sum.turnaround_ns, other.turnaround_ns);

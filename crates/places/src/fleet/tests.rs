@@ -188,6 +188,7 @@ fn slice(step: usize, slice: u32, start_ns: u64, random: &mut Random) -> LoadInt
             on_arrival: false,
         },
         sent_bytes: 10,
+        redirects: 0,
         received_bytes: 100,
         turnaround_ns: Some(7),
         connecting_ns: Some(3),

@@ -212,7 +212,13 @@ fn status(answer: &ReceivedResponse) -> String {
 /// `200, 13 bytes`.
 fn summary(answer: &ReceivedResponse) -> String {
     let bytes = counted(answer.body.len() as u64, "byte");
-    format!("{}, {bytes}", status(answer))
+    let target = answer.headers.iter();
+    let target = target.filter(|_| answer.status / 100 == 3);
+    let target = target.filter(|(name, _)| name.eq_ignore_ascii_case("location"));
+    let target: String = target
+        .map(|(_, value)| format!(" (a redirect to {value}, which is not followed)"))
+        .collect();
+    format!("{}, {bytes}{target}", status(answer))
 }
 
 /// The status with the body, or with the message of a call that failed.

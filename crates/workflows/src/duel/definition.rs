@@ -50,7 +50,7 @@ pub struct Duel {
     pub ignored: Vec<JsonPath>,
     /// The port of services that are started [default: the port of the compose file, or 8080].
     pub port: Option<u16>,
-    /// The path asked until the first valid response (200 or 404).
+    /// The path asked until the first valid response (200, 404 or a redirect).
     pub ready_path: String,
     /// Environment of those that are started.
     pub env: BTreeMap<String, String>,
@@ -58,6 +58,9 @@ pub struct Duel {
     pub dependencies: Vec<Dependency>,
     /// Limits of those that are started.
     pub limits: Limits,
+    /// How long a service may take from its start to its first response [default:
+    /// `Profile::START_TIMEOUT`].
+    pub start_timeout: Option<Duration>,
     /// Where commands are started.
     pub workdir: PathBuf,
     /// The cluster in which images run as Pods [default: they run in an engine of this host].

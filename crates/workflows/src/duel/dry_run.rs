@@ -205,13 +205,15 @@ fn not_ready(duel: &Duel, testbed: &Testbed, error: ReadyError) -> anyhow::Error
     let is_ours = testbed.deps().place.runtime.traffic_path() != TrafficPath::External;
     let hint = match &error {
         ReadyError::NoListener { .. } if is_ours => Some(format!(
-            "it finds the port {port} in PORT; --port names another"
+            "it finds the port {port} in PORT; --port names another, and --start-timeout gives it \
+             more time"
         )),
         ReadyError::NoAnswer { .. } if duel.grpc.is_some() => Some(format!(
             "it must respond to a call of {path}, without TLS; --ready names another method"
         )),
         ReadyError::NoAnswer { .. } => Some(format!(
-            "it must respond to GET {path} with 200 or 404; --ready names another path"
+            "it must respond to GET {path} with 200, 404 or a redirect; --ready names another \
+             path, and --start-timeout gives it more time"
         )),
         _ => None,
     };

@@ -222,6 +222,7 @@ fn profile(duel: &Duel, in_whole_runs: bool) -> ProfileTable {
             memory: duel.limits.memory_bytes.map(SizeText),
         },
         slice: Some(DurationText(Duration::from_millis(500))),
+        start_timeout: duel.start_timeout.map(DurationText),
         runs: runs(duel.runs),
         control: Some(duel.control),
         latency: (!duel.latency).then_some(false),

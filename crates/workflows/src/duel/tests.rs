@@ -83,6 +83,7 @@ fn duel(workdir: &Path, sides: Vec<DuelService>) -> Duel {
         duration: Duration::from_secs(5),
         runs: DuelRuns::Within(Duration::from_secs(120)),
         may_differ: false,
+        start_timeout: None,
         control: true,
         latency: true,
     }

@@ -56,7 +56,7 @@ pub struct Init {
     pub origin: Origin,
     /// The port on which all contenders listen.
     pub port: u16,
-    /// The path asked until the first valid response (200 or 404).
+    /// The path asked until the first valid response (200, 404 or a redirect).
     pub ready_path: String,
 }
 

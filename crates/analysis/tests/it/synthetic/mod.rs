@@ -528,6 +528,7 @@ pub(crate) fn load(
             on_arrival: false,
         },
         sent_bytes: 100 * whole(rate),
+        redirects: 0,
         received_bytes: 250 * whole(rate),
         turnaround_ns: Some(0),
         connecting_ns: Some(0),

@@ -5,6 +5,8 @@ mod args;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::pin::{Pin, pin};
+use std::time::Duration;
 
 use anyhow::Context as _;
 use bakeoff_model::suite::Limits;
@@ -88,7 +90,11 @@ async fn prepare(args: &DuelArgs, wanted: &Duel, suite: &Path) -> Result<Prepare
         Some(_) => SuitePlace::Kept(suite),
         None => SuitePlace::InResults(suite),
     };
-    let prepared = duel::prepare(wanted, place).await?;
+    let preparing = pin!(duel::prepare(wanted, place));
+    let prepared = told(preparing, |s| {
+        say(&format!("no response from all after {s} s"))
+    })
+    .await?;
     for note in &prepared.notes {
         say(&format!("note: {note}"));
     }
@@ -100,6 +106,17 @@ async fn prepare(args: &DuelArgs, wanted: &Duel, suite: &Path) -> Result<Prepare
         say(&format!("suite: {}", suite.display()));
     }
     Ok(prepared)
+}
+
+/// Waits for some work, and says every 10 s for how long.
+async fn told<F: Future>(mut work: Pin<&mut F>, say: impl Fn(u64)) -> F::Output {
+    for tens in 1.. {
+        match tokio::time::timeout(Duration::from_secs(10), &mut work).await {
+            Ok(done) => return done,
+            Err(_) => say(10 * tens),
+        }
+    }
+    work.await
 }
 
 /// Returns the duel that the arguments ask for.

@@ -57,7 +57,7 @@ pub(crate) struct InitArgs {
         value_parser = clap::value_parser!(u16).range(1..)
     )]
     pub(crate) port: Option<u16>,
-    /// A path that returns 200 or 404 as soon as a service is ready.
+    /// A path that returns 200, 404 or a redirect as soon as a service is ready.
     #[arg(
         long,
         value_name = "PATH",

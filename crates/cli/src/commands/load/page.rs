@@ -41,16 +41,7 @@ pub(crate) fn page(summary: &Summary) -> String {
         let value = format!("{allowed} on each connection, {asked} requested");
         line(&mut text, "streams", &value);
     }
-    line(
-        &mut text,
-        "requests",
-        &format!(
-            "{} in {:.2} s, {} per second",
-            good(summary),
-            totals.open_s(),
-            significant(totals.requests_per_s())
-        ),
-    );
+    requests(&mut text, summary);
     if let Some(offered) = summary.offered {
         let rate = significant(as_f64(offered) / totals.open_s().max(1e-9));
         line(
@@ -84,6 +75,28 @@ pub(crate) fn page(summary: &Summary) -> String {
         line(&mut text, "note", &diagnostic);
     }
     text
+}
+
+/// The requests that succeeded, and those of them that lead elsewhere.
+fn requests(text: &mut String, summary: &Summary) {
+    let totals = &summary.totals;
+    line(
+        text,
+        "requests",
+        &format!(
+            "{} in {:.2} s, {} per second",
+            good(summary),
+            totals.open_s(),
+            significant(totals.requests_per_s())
+        ),
+    );
+    if summary.redirects > 0 {
+        let value = format!(
+            "{} of these responses are redirects (status 3xx), which are not followed",
+            summary.redirects
+        );
+        line(text, "", &value);
+    }
 }
 
 /// The number of requests that succeeded, of those that had a response if these are more.

@@ -29,6 +29,7 @@ pub(crate) struct Summary {
     pub(crate) censored: Histogram,
     pub(crate) offered: Option<u64>,
     pub(crate) sent_bytes: u64,
+    pub(crate) redirects: u64,
     pub(crate) received_bytes: u64,
     /// From responses to the next requests in their place, ns; closed load only.
     pub(crate) turnaround_ns: Option<u64>,
@@ -59,6 +60,7 @@ impl Summary {
             censored: Histogram::new(),
             offered: None,
             sent_bytes: 0,
+            redirects: 0,
             received_bytes: 0,
             turnaround_ns: None,
             threads: 1,
@@ -103,6 +105,7 @@ impl Summary {
         if let Some(offered) = interval.offered {
             *self.offered.get_or_insert(0) += offered;
         }
+        self.redirects += interval.redirects;
         self.sent_bytes += interval.sent_bytes;
         self.received_bytes += interval.received_bytes;
         if let Some(turnaround_ns) = interval.turnaround_ns {
@@ -195,6 +198,7 @@ impl Summary {
             "errors": errors,
             "connections": self.connections,
             "sent_bytes": self.sent_bytes,
+            "redirects": self.redirects,
             "received_bytes": self.received_bytes,
             "service_time_us": times_us(&self.times.service),
             "unanswered": {
