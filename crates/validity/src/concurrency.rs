@@ -24,23 +24,21 @@ pub(crate) struct Concurrency {
 
 /// Returns the concurrency of a closed loop; `None` for other loads.
 pub(crate) fn concurrency(evidence: &Evidence) -> Option<Concurrency> {
-    if !evidence.setting.closed_loop || evidence.wall_ns == 0 {
+    if !evidence.setting.closed_loop || evidence.stretch.wall_ns == 0 {
         return None;
     }
-    let wall_ns = as_f64(evidence.wall_ns);
-    let errors_ns: u64 = evidence
-        .errors
-        .values()
-        .map(|error| error.time_ns_sum)
-        .sum();
-    let connecting_ns = evidence.connecting_ns.known().copied().unwrap_or(0);
-    let with_service_ns = evidence.service_time.mean_ns() * as_f64(evidence.requests)
+    let wall_ns = as_f64(evidence.stretch.wall_ns);
+    let (requests, connections) = (&evidence.requests, &evidence.connections);
+    let errors_ns = requests.errors.values().map(|error| error.time_ns_sum);
+    let errors_ns: u64 = errors_ns.sum();
+    let connecting_ns = connections.connecting_ns.known().copied().unwrap_or(0);
+    let with_service_ns = requests.service_time.mean_ns() * as_f64(requests.successful)
         + as_f64(errors_ns)
         + as_f64(connecting_ns)
         + unfinished_ns(evidence);
-    let asked = evidence.in_flight_ns / wall_ns;
+    let asked = connections.in_flight_ns / wall_ns;
     // A missing time to connect does not matter if there were no connections to open.
-    let known = match (&evidence.turnaround_ns, &evidence.connecting_ns) {
+    let known = match (&connections.turnaround_ns, &connections.connecting_ns) {
         (_, Reading::NotRecorded | Reading::Unreadable) => None,
         (Reading::Known(turnaround_ns), _) => Some(as_f64(*turnaround_ns)),
         (Reading::NotApplicable, _) => Some(0.0),
@@ -58,18 +56,19 @@ pub(crate) fn concurrency(evidence: &Evidence) -> Option<Concurrency> {
 /// stretch is not the end of a step, nothing is recorded about such requests, and up to one mean
 /// time of each is granted.
 fn unfinished_ns(evidence: &Evidence) -> f64 {
-    let longest_ns = evidence.service_time.longest_ns();
+    let requests = &evidence.requests;
+    let longest_ns = requests.service_time.longest_ns();
     let timed_out = [ErrorClass::HeaderTimeout, ErrorClass::BodyTimeout];
-    let timed_out: u64 = timed_out.map(|class| evidence.count(class)).iter().sum();
+    let timed_out: u64 = timed_out.map(|class| requests.count(class)).iter().sum();
     // Timed-out requests are among the ages, and the oldest of them: they are counted as errors.
-    let ages = evidence.censored.values();
+    let ages = requests.censored.values();
     let mut left = ages.sum::<u64>().saturating_sub(timed_out);
     if left == 0 {
-        let in_flight = evidence.in_flight_ns / as_f64(evidence.wall_ns.max(1));
-        return in_flight * evidence.service_time.mean_ns();
+        let wall_ns = as_f64(evidence.stretch.wall_ns.max(1));
+        return evidence.connections.in_flight_ns / wall_ns * requests.service_time.mean_ns();
     }
     let mut sum_ns = 0.0;
-    for (age_ns, count) in &evidence.censored {
+    for (age_ns, count) in &requests.censored {
         let count = (*count).min(left);
         sum_ns += as_f64((*age_ns).min(longest_ns)) * as_f64(count);
         left -= count;

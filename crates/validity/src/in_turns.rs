@@ -16,8 +16,9 @@ const EXPLAINED_MIN: f64 = 0.1;
 
 /// Measures the share of the turns' time that is drain.
 pub(crate) fn long_drain(evidence: &Evidence) -> Measure {
-    let turns = evidence.turns.filter(|_| !evidence.setting.warm_up)?;
-    let share = as_f64(turns.drain_ns) / as_f64(turns.in_turns.wall_ns.max(1));
+    let is_warm_up = evidence.setting.phase.is_warm_up();
+    let turns = evidence.turns.used.filter(|_| !is_warm_up)?;
+    let share = turns.drain_share();
     Some((share, Finding::LongDrain { share }))
 }
 
@@ -27,7 +28,7 @@ pub(crate) fn rising_in_turns(evidence: &Evidence) -> Measure {
         rise,
         to_generator,
         blocks,
-    } = evidence.rise_in_turns?;
+    } = evidence.turns.rise?;
     let finding = Finding::RisingInTurns {
         rise,
         to_generator,
@@ -40,16 +41,17 @@ pub(crate) fn rising_in_turns(evidence: &Evidence) -> Measure {
 /// read at the ends of slices and not of turns, so the finding names all that used enough CPU to be
 /// the cause, including those that mostly worked in its own turns.
 pub(crate) fn idle_work(evidence: &Evidence) -> Measure {
-    if evidence.setting.warm_up {
+    if evidence.setting.phase.is_warm_up() {
         return None;
     }
-    let idle = evidence.idle?;
-    let parts = evidence.cpu_parts.unwrap_or_default();
+    let idle = evidence.turns.idle?;
+    let contender = &evidence.contender;
+    let parts = contender.parts.unwrap_or_default();
     let finding = Finding::IdleWork {
         cores: idle.share(),
         jit_share: parts.jit_share(),
         gc_share: parts.gc_share(),
-        threads: largest(&evidence.threads_ns, as_f64(idle.used_ns) * EXPLAINED_MIN),
+        threads: largest(&contender.threads_ns, as_f64(idle.used_ns) * EXPLAINED_MIN),
     };
     (idle.wall_ns > 0).then(|| (idle.share(), finding))
 }

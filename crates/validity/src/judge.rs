@@ -65,7 +65,7 @@ impl StepJudge {
         let JudgedSlice { evidence, validity } = slice;
         if let Some(worst) = validity.reasons().first() {
             let new = || (0, worst.finding.clone());
-            self.slices.entry(worst.verdict).or_insert_with(new).0 += evidence.wall_ns;
+            self.slices.entry(worst.verdict).or_insert_with(new).0 += evidence.stretch.wall_ns;
         }
         match &mut self.sum {
             Some(sum) => *sum += evidence,
@@ -76,7 +76,7 @@ impl StepJudge {
     /// Adds how the contender got faster over the turns of the step; requires slices.
     pub fn rose(&mut self, rise: Option<RiseInTurns>) {
         if let Some(sum) = &mut self.sum {
-            sum.rise_in_turns = rise;
+            sum.turns.rise = rise;
         }
     }
 
@@ -88,7 +88,7 @@ impl StepJudge {
             return Validity::fair();
         };
         let validity = judge(sum);
-        match self.part_of_time(sum.wall_ns, &validity) {
+        match self.part_of_time(sum.stretch.wall_ns, &validity) {
             Some(part) => Validity::of(validity.reasons().iter().cloned().chain([part]).collect()),
             None => validity,
         }
@@ -141,24 +141,28 @@ fn missing(evidence: &Evidence) -> Vec<Reason> {
         Reading::NotRecorded => unrecorded.push(figure),
         Reading::NotMetered => unmetered.push(figure),
     };
-    note(
-        RequiredReading::ContenderCpu,
-        evidence.contender_cpu.state(),
-    );
+    let contender = &evidence.contender;
+    note(RequiredReading::ContenderCpu, contender.cpu.state());
     note(
         RequiredReading::MemoryPressure,
-        evidence.memory_wait.state(),
+        contender.memory_wait.state(),
     );
-    note(RequiredReading::QuotaStalls, evidence.throttling.state());
-    note(RequiredReading::BackendCpu, evidence.backend_cpu.state());
+    note(RequiredReading::QuotaStalls, contender.throttling.state());
+    let backend = &evidence.backend;
+    note(RequiredReading::BackendCpu, backend.cpu.state());
+    note(RequiredReading::BackendRequests, backend.requests.state());
+    let host = &evidence.host;
+    note(RequiredReading::CoreTimes, host.core_times.state());
+    note(RequiredReading::TcpCounters, host.tcp.state());
+    let connections = &evidence.connections;
     note(
-        RequiredReading::BackendRequests,
-        evidence.backend_requests.state(),
+        RequiredReading::Turnaround,
+        connections.turnaround_ns.state(),
     );
-    note(RequiredReading::CoreTimes, evidence.host.state());
-    note(RequiredReading::TcpCounters, evidence.tcp.state());
-    note(RequiredReading::Turnaround, evidence.turnaround_ns.state());
-    note(RequiredReading::Connecting, evidence.connecting_ns.state());
+    note(
+        RequiredReading::Connecting,
+        connections.connecting_ns.state(),
+    );
     let [unreadable, unrecorded, unmetered] = figures;
     let reason = |verdict: FairnessVerdict, finding: Finding, some: bool| {
         some.then_some(Reason { verdict, finding })

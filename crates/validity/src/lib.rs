@@ -18,12 +18,13 @@ mod rising;
 mod rules;
 mod times;
 mod turns;
+mod used;
 mod warm_end;
 mod warm_up;
 mod work;
 
 pub use disturbance::disturbance;
-pub use evidence::{Evidence, Setting, Slice};
+pub use evidence::{Evidence, Phase, Setting, Slice};
 pub use judge::{JudgedSlice, StepJudge, judge};
 pub use reading::Reading;
 pub use record::{evidence_of, judge_record, judged_record};

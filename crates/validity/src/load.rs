@@ -5,7 +5,7 @@ use bakeoff_model::plan::Work;
 use bakeoff_model::record::Cores;
 use bakeoff_model::suite::Limits;
 
-use crate::evidence::Setting;
+use crate::evidence::{Phase, Setting};
 use crate::reading::Reading;
 
 impl Setting {
@@ -40,8 +40,7 @@ impl Setting {
             metered: false,
             backend: Reading::NotApplicable,
             work: Work::default(),
-            warm_up: false,
-            warmth: None,
+            phase: Phase::Measured { warmth: None },
             not_recorded: Vec::new(),
         }
     }

@@ -16,7 +16,7 @@ use crate::evidence::Evidence;
 use crate::reading::Reading;
 use crate::rising::surely_rose;
 use crate::times::Wait;
-use crate::turns::Used;
+use crate::used::Used;
 use bakeoff_base::number::as_f64;
 
 /// Mean responses per connection below which a connection without any means nothing.
@@ -35,13 +35,15 @@ const PERIOD_NS: f64 = 1e8;
 pub(crate) type Measure = Option<(f64, Finding)>;
 
 pub(crate) fn no_success(evidence: &Evidence) -> Measure {
-    let failed = evidence.failed();
-    Some((as_f64(evidence.requests), Finding::NoSuccess { failed }))
+    let requests = &evidence.requests;
+    let failed = requests.failed();
+    Some((as_f64(requests.successful), Finding::NoSuccess { failed }))
 }
 
 pub(crate) fn errors(evidence: &Evidence) -> Measure {
-    let (failed, ended) = (evidence.failed(), evidence.ended());
-    let classes = evidence.errors.iter();
+    let requests = &evidence.requests;
+    let (failed, ended) = (requests.failed(), requests.ended());
+    let classes = requests.errors.iter();
     let finding = Finding::Errors {
         failed,
         ended,
@@ -53,7 +55,7 @@ pub(crate) fn errors(evidence: &Evidence) -> Measure {
 }
 
 pub(crate) fn wrong_bodies(evidence: &Evidence) -> Measure {
-    let count = evidence.count(ErrorClass::WrongBody);
+    let count = evidence.requests.count(ErrorClass::WrongBody);
     Some((as_f64(count), Finding::WrongBodies { count }))
 }
 
@@ -62,12 +64,13 @@ pub(crate) fn wrong_bodies(evidence: &Evidence) -> Measure {
 /// that are in the next slice.
 pub(crate) fn backend_requests(evidence: &Evidence) -> Measure {
     let each_min = evidence.setting.work.backend_requests_min?;
-    let counted = evidence.backend_requests.known()?;
-    let around = counted.from_ns <= evidence.from_ns && counted.to_ns >= evidence.to_ns;
+    let counted = evidence.backend.requests.known()?;
+    let stretch = evidence.stretch;
+    let around = counted.from_ns <= stretch.from_ns && counted.to_ns >= stretch.to_ns;
     // One backend serves all contenders that take turns: its requests cannot be assigned to one of
     // them.
-    let others = evidence.others.map_or(0, |others| others.requests);
-    let (found, requests) = (counted.count, evidence.requests + others);
+    let others = evidence.turns.others.map_or(0, |others| others.requests);
+    let (found, requests) = (counted.count, evidence.requests.successful + others);
     let finding = Finding::BackendRequests {
         found,
         requests,
@@ -78,47 +81,51 @@ pub(crate) fn backend_requests(evidence: &Evidence) -> Measure {
 }
 
 pub(crate) fn generator_errors(evidence: &Evidence) -> Measure {
-    let count = evidence.count(ErrorClass::Local);
+    let count = evidence.requests.count(ErrorClass::Local);
     Some((as_f64(count), Finding::GeneratorErrors { count }))
 }
 
 pub(crate) fn generator_lost(evidence: &Evidence) -> Measure {
-    let asked_ns = f64::from(evidence.asked) * as_f64(evidence.wall_ns);
-    let lost = evidence.lost.iter().take(LOST_NAMED_MAX);
+    let asked_ns = f64::from(evidence.connections.asked) * as_f64(evidence.stretch.wall_ns);
+    let generator = &evidence.generator;
+    let share = generator.lost_ns / asked_ns.max(1.0);
+    let named = generator.lost.iter().take(LOST_NAMED_MAX);
     let finding = Finding::GeneratorLost {
-        share: evidence.lost_ns / asked_ns.max(1.0),
-        count: evidence.lost.len() as u64,
-        generators: lost.map(|(name, why)| format!("{name}: {why}")).collect(),
+        share,
+        count: generator.lost.len() as u64,
+        generators: named.map(|(name, why)| format!("{name}: {why}")).collect(),
     };
-    Some((evidence.lost_ns / asked_ns.max(1.0), finding))
+    Some((share, finding))
 }
 
 /// Measures missing connections. If connections start and end by design, the number open at a time
 /// means nothing.
 pub(crate) fn connections_missing(evidence: &Evidence) -> Measure {
-    (evidence.setting.keep_alive && !evidence.on_arrival).then_some(())?;
-    let connecting_ns = match evidence.connecting_ns {
+    let connections = &evidence.connections;
+    (evidence.setting.keep_alive && !connections.on_arrival).then_some(())?;
+    let connecting_ns = match connections.connecting_ns {
         Reading::Known(connecting_ns) => as_f64(connecting_ns),
         Reading::NotApplicable => 0.0,
         _ => return None,
     };
-    let asked = f64::from(evidence.asked);
-    let open = (evidence.open_ns + connecting_ns) / as_f64(evidence.wall_ns.max(1));
+    let asked = f64::from(connections.asked);
+    let open = (connections.open_ns + connecting_ns) / as_f64(evidence.stretch.wall_ns.max(1));
     let finding = Finding::ConnectionsMissing {
         open,
-        asked: evidence.asked,
+        asked: connections.asked,
     };
     Some(((asked - open) / asked.max(1.0), finding))
 }
 
 pub(crate) fn connections_starved(evidence: &Evidence) -> Measure {
-    let MinMax { min, max } = evidence.per_connection?;
-    let mean = as_f64(evidence.requests) / f64::from(evidence.asked.max(1));
+    let connections = &evidence.connections;
+    let MinMax { min, max } = connections.per_connection?;
+    let mean = as_f64(evidence.requests.successful) / f64::from(connections.asked.max(1));
     (mean >= RESPONSES_MIN).then(|| (as_f64(min), Finding::ConnectionsStarved { min, max }))
 }
 
 pub(crate) fn connections_unequal(evidence: &Evidence) -> Measure {
-    let MinMax { min, max } = evidence.per_connection?;
+    let MinMax { min, max } = evidence.connections.per_connection?;
     let ratio = as_f64(max) / as_f64(min.max(1));
     (max >= UNEQUAL_RESPONSES_MIN).then_some((ratio, Finding::ConnectionsUnequal { min, max }))
 }
@@ -143,19 +150,22 @@ pub(crate) fn concurrency_low(evidence: &Evidence) -> Measure {
 /// Measures missed requests. Requests in flight at the end do not count as missed, up to the number
 /// that follows from the mean response time at the offered rate.
 pub(crate) fn rate_missed(evidence: &Evidence) -> Measure {
-    let offered = evidence.offered.filter(|offered| *offered > 0)?;
-    let ended = evidence.ended() - evidence.count(ErrorClass::Dropped);
-    let response = evidence.response_time.as_ref();
+    let requests = &evidence.requests;
+    let offered = requests.offered.filter(|offered| *offered > 0)?;
+    let ended = requests.ended() - requests.count(ErrorClass::Dropped);
+    let response = requests.response_time.as_ref();
     let response_ns = response.and_then(|times| times.mean_ns()).unwrap_or(0.0);
-    let in_flight = as_f64(offered) * (response_ns / as_f64(evidence.wall_ns.max(1))).min(1.0);
+    let wall_ns = as_f64(evidence.stretch.wall_ns.max(1));
+    let in_flight = as_f64(offered) * (response_ns / wall_ns).min(1.0);
     let finding = Finding::RateMissed { ended, offered };
     Some(((as_f64(ended) + in_flight) / as_f64(offered), finding))
 }
 
 pub(crate) fn send_lag(evidence: &Evidence) -> Measure {
-    evidence.offered?;
-    let lag_p99_ns = evidence.send_lag.as_ref()?.quantile_ns(0.99)?;
-    let response_p99_ns = evidence.response_time.as_ref()?.quantile_ns(0.99)?;
+    let requests = &evidence.requests;
+    requests.offered?;
+    let lag_p99_ns = requests.send_lag.as_ref()?.quantile_ns(0.99)?;
+    let response_p99_ns = requests.response_time.as_ref()?.quantile_ns(0.99)?;
     let finding = Finding::SendLag {
         lag_p99_ns,
         response_p99_ns,
@@ -164,7 +174,7 @@ pub(crate) fn send_lag(evidence: &Evidence) -> Measure {
 }
 
 pub(crate) fn generator_full(evidence: &Evidence) -> Measure {
-    let busy = evidence.generator.share();
+    let busy = evidence.generator.cpu.share();
     Some((busy, Finding::GeneratorFull { busy }))
 }
 
@@ -172,7 +182,8 @@ pub(crate) fn generator_full(evidence: &Evidence) -> Measure {
 /// else limits it then, however much of a cycle passes in the load generator while other requests
 /// wait for the contender.
 pub(crate) fn generator_share(evidence: &Evidence) -> Measure {
-    if evidence.turns.is_some_and(|turns| turns.is_cpu_bound()) {
+    let turns = evidence.turns.used;
+    if turns.is_some_and(|turns| turns.is_cpu_bound()) {
         return None;
     }
     let concurrency = concurrency(evidence)?;
@@ -183,7 +194,7 @@ pub(crate) fn generator_share(evidence: &Evidence) -> Measure {
 }
 
 pub(crate) fn backend_full(evidence: &Evidence) -> Measure {
-    let used = evidence.backend_cpu.known()?.share();
+    let used = evidence.backend.cpu.known()?.share();
     let setting = &evidence.setting;
     let elsewhere = setting.nodes.as_ref().and_then(|nodes| {
         let node = nodes.backend.as_deref()?;
@@ -203,13 +214,12 @@ pub(crate) fn backend_full(evidence: &Evidence) -> Measure {
 /// not decide in which table one of them is.
 pub(crate) fn shared_cores_full(evidence: &Evidence) -> Measure {
     let cores = &evidence.setting.cores;
-    let share = |used: &Reading<Used>| used.known().map_or(0.0, |used| used.share());
     if let Some(nodes) = &evidence.setting.nodes {
         return shared_node_full(evidence, nodes);
     }
-    let backend = match evidence.others {
+    let backend = match evidence.turns.others {
         Some(others) => backend_in_turns(evidence, others),
-        None => share(&evidence.backend_cpu),
+        None => evidence.backend.cores(),
     };
     let mut parts = evidence.generator_cores() + backend;
     let with_contender = cores.contender.is_empty();
@@ -229,7 +239,8 @@ pub(crate) fn shared_cores_full(evidence: &Evidence) -> Measure {
             .collect();
         both.then(|| all.into_iter().collect())?
     };
-    let all = evidence.host.known().filter(|_| evidence.others.is_none());
+    let all = evidence.host.core_times.known();
+    let all = all.filter(|_| evidence.turns.others.is_none());
     let anybody = all.map_or(0.0, |host| cores_busy(host, &shared, |core| core.busy_ns));
     let finding = Finding::SharedCoresFull {
         busy: parts.max(anybody),
@@ -243,9 +254,10 @@ pub(crate) fn shared_cores_full(evidence: &Evidence) -> Measure {
 /// Returns how many cores the backend used in the contender's turns: its use for all contenders,
 /// times the share of this one's requests.
 fn backend_in_turns(evidence: &Evidence, others: Others) -> f64 {
-    let used_ns = evidence.backend_cpu.known().map_or(0, |used| used.used_ns);
-    let all = (evidence.requests + others.requests).max(1);
-    as_f64(used_ns) * as_f64(evidence.requests) / as_f64(all) / as_f64(evidence.wall_ns.max(1))
+    let used_ns = evidence.backend.cpu.known().map_or(0, |used| used.used_ns);
+    let own = evidence.requests.successful;
+    let all = (own + others.requests).max(1);
+    as_f64(used_ns) * as_f64(own) / as_f64(all) / as_f64(evidence.stretch.wall_ns.max(1))
 }
 
 /// Measures a shared node: the contender's, if all work on it was read, or the one with a load
@@ -259,7 +271,7 @@ fn shared_node_full(evidence: &Evidence, nodes: &Nodes) -> Measure {
     let mut busy = parts_beside(evidence, nodes, node);
     if with_contender {
         let all: Vec<usize> = (0..evidence.setting.host_cores).collect();
-        let host = evidence.host.known();
+        let host = evidence.host.core_times.known();
         let anybody = host.map_or(0.0, |host| cores_busy(host, &all, |core| core.busy_ns));
         busy = anybody.max(busy + evidence.loaded_cpu().map_or(0.0, Used::share));
     }
@@ -274,9 +286,10 @@ fn shared_node_full(evidence: &Evidence, nodes: &Nodes) -> Measure {
 
 /// Returns how many cores load generators and backend used on a node.
 fn parts_beside(evidence: &Evidence, nodes: &Nodes, node: &str) -> f64 {
-    let backend = evidence.backend_cpu.known();
-    let backend = backend.map_or(0.0, |used| used.share());
-    let backend = if nodes.backend_on(node) { backend } else { 0.0 };
+    let backend = match nodes.backend_on(node) {
+        true => evidence.backend.cores(),
+        false => 0.0,
+    };
     evidence.generator_cores() * nodes.generators_on(node) + backend
 }
 
@@ -289,10 +302,10 @@ pub(crate) fn shared_physical_core(evidence: &Evidence) -> Measure {
 /// Measures steal. Contenders in turns lose equally much to the hypervisor, so it is not a finding
 /// for them.
 pub(crate) fn steal(evidence: &Evidence) -> Measure {
-    if evidence.others.is_some() {
+    if evidence.turns.others.is_some() {
         return None;
     }
-    let host = evidence.host.known()?;
+    let host = evidence.host.core_times.known()?;
     let cores = contender_cores(evidence, host);
     let share = cores_busy(host, &cores, |core| core.stolen_ns) / as_f64(cores.len() as u64);
     Some((share, Finding::Steal { share }))
@@ -301,20 +314,17 @@ pub(crate) fn steal(evidence: &Evidence) -> Measure {
 /// Measures work of others on the contender's cores. If it has no separate cores, the other parts'
 /// work is not foreign either. Contenders in turns lose equally much to it.
 pub(crate) fn foreign_work(evidence: &Evidence) -> Measure {
-    if evidence.others.is_some() {
+    if evidence.turns.others.is_some() {
         return None;
     }
-    let host = evidence.host.known()?;
+    let host = evidence.host.core_times.known()?;
     let cores = contender_cores(evidence, host);
-    let mut known = evidence.contender_cpu.known()?.share();
+    let mut known = evidence.contender.cpu.known()?.share();
     if let Some(nodes) = &evidence.setting.nodes {
         known += parts_beside(evidence, nodes, &nodes.contender) + own_share(host);
     } else if evidence.setting.cores.contender.is_empty() {
         known += evidence.generator_cores() + own_share(host);
-        known += evidence
-            .backend_cpu
-            .known()
-            .map_or(0.0, |used| used.share());
+        known += evidence.backend.cores();
     }
     let foreign = cores_busy(host, &cores, |core| core.busy_ns) - known;
     let share = foreign.max(0.0) / as_f64(cores.len() as u64);
@@ -341,7 +351,7 @@ fn cores_busy(host: &HostTime, cores: &[usize], spent_ns: fn(&CoreTime) -> u64) 
 }
 
 pub(crate) fn memory_pressure(evidence: &Evidence) -> Measure {
-    let share = evidence.memory_wait.known()?.share();
+    let share = evidence.contender.memory_wait.known()?.share();
     Some((share, Finding::MemoryPressure { share }))
 }
 
@@ -350,7 +360,7 @@ pub(crate) fn quota_stalls(evidence: &Evidence) -> Measure {
         periods,
         throttled_periods,
         throttled_ns,
-    } = *evidence.throttling.known()?;
+    } = *evidence.contender.throttling.known()?;
     let finding = Finding::QuotaStalls {
         throttled_periods,
         periods,
@@ -365,11 +375,10 @@ pub(crate) fn quota_stalls(evidence: &Evidence) -> Measure {
 pub(crate) fn nobody_full(evidence: &Evidence) -> Measure {
     let used = evidence.loaded_cpu()?.share();
     // While a turn drains, there is less and less to do.
-    let drain = evidence.turns.map_or(0.0, |turns| {
-        as_f64(turns.drain_ns) / as_f64(turns.in_turns.wall_ns.max(1))
-    });
+    let turns = evidence.turns.used;
+    let drain = turns.map_or(0.0, |turns| turns.drain_share());
     let used = used / (1.0 - drain.min(0.5));
-    let allowed = evidence.contender_cores();
+    let allowed = evidence.setting.contender_cores();
     let in_flight = concurrency(evidence)?.asked;
     let finding = Finding::NobodyFull {
         used,
@@ -384,18 +393,18 @@ pub(crate) fn nobody_full(evidence: &Evidence) -> Measure {
 /// programs or by the hypervisor: all idle time of these cores may have been in its turns. `None`
 /// without turns, and if a quota limits the contender.
 fn taken_in_turns(evidence: &Evidence) -> Option<f64> {
-    let in_turns = evidence.turns?.in_turns;
-    let host = evidence.host.known()?;
+    let in_turns = evidence.turns.used?.in_turns;
+    let host = evidence.host.core_times.known()?;
     let cores = contender_cores(evidence, host);
     let all = as_f64(cores.len() as u64);
     let spent = cores_busy(host, &cores, |core| core.busy_ns + core.stolen_ns);
     let turns = as_f64(in_turns.wall_ns) / as_f64(host.wall_ns.max(1));
     let idle = (all - spent).max(0.0) / turns.max(1e-9);
-    (all <= evidence.contender_cores()).then_some(all - idle)
+    (all <= evidence.setting.contender_cores()).then_some(all - idle)
 }
 
 pub(crate) fn still_rising(evidence: &Evidence) -> Measure {
-    let warmth = evidence.setting.warmth?;
+    let warmth = evidence.setting.phase.warmth()?;
     let Warmth {
         rise,
         slices,
@@ -413,7 +422,8 @@ pub(crate) fn still_rising(evidence: &Evidence) -> Measure {
 /// Measures the rise that noise may hide, unless the rise itself is known: the other finding says
 /// so then. In turns it is found later in the blocks themselves.
 pub(crate) fn warmth_unknown(evidence: &Evidence) -> Measure {
-    let warmth = evidence.setting.warmth.filter(|warmth| !warmth.in_turns)?;
+    let warmth = evidence.setting.phase.warmth();
+    let warmth = warmth.filter(|warmth| !warmth.in_turns)?;
     let rise_most = warmth.rise_most;
     let finding = Finding::WarmthUnknown {
         rise_most,
@@ -425,21 +435,18 @@ pub(crate) fn warmth_unknown(evidence: &Evidence) -> Measure {
 }
 
 pub(crate) fn compiling(evidence: &Evidence) -> Measure {
-    let share = evidence.cpu_parts?.jit_share();
-    (!evidence.setting.warm_up).then_some((share, Finding::Compiling { share }))
+    let share = evidence.contender.parts?.jit_share();
+    (!evidence.setting.phase.is_warm_up()).then_some((share, Finding::Compiling { share }))
 }
 
 /// Measures refused keep-alive. Failed requests end their connection too, which is not a refusal.
 pub(crate) fn keep_alive(evidence: &Evidence) -> Measure {
-    let Evidence {
-        reconnects,
-        requests,
-        ..
-    } = *evidence;
+    let requests = evidence.requests.successful;
     if !evidence.setting.keep_alive || requests == 0 {
         return None;
     }
-    let unkept = reconnects.saturating_sub(evidence.failed());
+    let reconnects = evidence.connections.reconnects;
+    let unkept = reconnects.saturating_sub(evidence.requests.failed());
     let finding = Finding::KeepAlive {
         reconnects: unkept,
         requests,
@@ -450,10 +457,10 @@ pub(crate) fn keep_alive(evidence: &Evidence) -> Measure {
 /// Returns the share of times that gather in one of the kernel's waits. A busy contender with a
 /// long queue has most of its times in one place too, wherever that is.
 fn gathered(evidence: &Evidence, wait: Wait) -> Option<f64> {
-    let share = evidence.service_time.gathered(wait)?;
+    let share = evidence.requests.service_time.gathered(wait)?;
     let queue = match evidence.loaded_cpu() {
-        Some(used) => used.share() > evidence.contender_cores() / 2.0,
-        None => f64::from(evidence.asked) >= IN_FLIGHT_PER_CORE,
+        Some(used) => used.share() > evidence.setting.contender_cores() / 2.0,
+        None => f64::from(evidence.connections.asked) >= IN_FLIGHT_PER_CORE,
     };
     (share <= 0.5 || !queue).then_some(share)
 }
@@ -469,7 +476,7 @@ pub(crate) fn retransmission_waits(evidence: &Evidence) -> Measure {
 }
 
 pub(crate) fn retransmissions(evidence: &Evidence) -> Measure {
-    let tcp = evidence.tcp.known()?;
+    let tcp = evidence.host.tcp.known()?;
     let (resent, sent) = (tcp.resent_segments, tcp.sent_segments);
     let finding = Finding::Retransmissions { resent, sent };
     Some((as_f64(resent) / as_f64(sent.max(1)), finding))
@@ -481,12 +488,12 @@ pub(crate) fn listen_queue(evidence: &Evidence) -> Measure {
         listen_drops: drops,
         resent_syns: resent,
         ..
-    } = *evidence.tcp.known()?;
+    } = *evidence.host.tcp.known()?;
     let finding = Finding::ListenQueue {
         overflows,
         drops,
         resent,
     };
     let events = as_f64(overflows.max(drops).max(resent));
-    Some((events / as_f64(evidence.ended().max(1)), finding))
+    Some((events / as_f64(evidence.requests.ended().max(1)), finding))
 }

@@ -7,7 +7,7 @@ use bakeoff_model::suite::Limits;
 use bakeoff_model::suite::conditions::{BackendName, RuntimeKind};
 use bakeoff_model::validity::Validity;
 
-use crate::evidence::{Evidence, Setting, Slice};
+use crate::evidence::{Evidence, Phase, Setting, Slice};
 use crate::judge::{JudgedSlice, judge};
 use crate::reading::Reading;
 
@@ -84,8 +84,12 @@ fn setting(begin: &Begin, interval: &IntervalRecord) -> Setting {
         metered: begin.runtime != RuntimeKind::External,
         backend,
         work: begin.run.work,
-        warm_up: interval.warm_up,
-        warmth: interval.warmth,
+        phase: match interval.warm_up {
+            true => Phase::WarmUp,
+            false => Phase::Measured {
+                warmth: interval.warmth,
+            },
+        },
         not_recorded: begin.not_recorded.clone(),
     }
 }

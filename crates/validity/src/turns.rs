@@ -1,31 +1,9 @@
-//! CPU time used during a period of time, and how turns divide both.
-
-use std::collections::BTreeMap;
+//! How turns divide a contender's time and CPU time.
 
 use bakeoff_base::number::as_f64;
 use bakeoff_model::load::{LoadInterval, TurnCount};
-use bakeoff_model::measure::resource::ResourceSample;
 
-/// CPU time used during a period, ns.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Used {
-    /// CPU time used.
-    pub used_ns: u64,
-    /// Time between the readings.
-    pub wall_ns: u64,
-}
-
-impl Used {
-    /// Returns used time divided by passed time: cores, or a share.
-    pub(crate) fn share(self) -> f64 {
-        as_f64(self.used_ns) / as_f64(self.wall_ns.max(1))
-    }
-
-    pub(crate) fn add(&mut self, other: &Self) {
-        self.used_ns += other.used_ns;
-        self.wall_ns += other.wall_ns;
-    }
-}
+use crate::used::Used;
 
 /// One turn in this number is assumed to be undisturbed, and shows how much CPU time a contender
 /// uses when nothing else takes it.
@@ -53,11 +31,23 @@ impl TurnsUsed {
         self.full > 0 && self.full * UNDISTURBED >= self.read
     }
 
+    /// Returns the share of the turns' time in which no more requests were sent.
+    pub(crate) fn drain_share(&self) -> f64 {
+        as_f64(self.drain_ns) / as_f64(self.in_turns.wall_ns.max(1))
+    }
+
+    /// Adds the turns of another stretch of time.
     pub(crate) fn add(&mut self, other: &Self) {
-        self.in_turns.add(&other.in_turns);
-        self.drain_ns += other.drain_ns;
-        self.read += other.read;
-        self.full += other.full;
+        let Self {
+            in_turns,
+            drain_ns,
+            read,
+            full,
+        } = other;
+        self.in_turns.add(in_turns);
+        self.drain_ns += drain_ns;
+        self.read += read;
+        self.full += full;
     }
 }
 
@@ -96,14 +86,4 @@ fn own_ns(load: &LoadInterval) -> Option<u64> {
 /// Returns the time at the ends of turns in which no more requests were sent, ns.
 pub(crate) fn drain_ns(load: &LoadInterval) -> u64 {
     load.turns.iter().map(|turn| turn.drain_us * 1000).sum()
-}
-
-/// Returns the CPU time of each group of threads between two readings, ns. The later reading does
-/// not include threads that have exited.
-pub(crate) fn threads_ns(before: &ResourceSample, after: &ResourceSample) -> BTreeMap<String, u64> {
-    let used = after.threads.iter().map(|(name, group)| {
-        let then_ns = before.threads.get(name).map_or(0, |group| group.cpu_ns);
-        (name.clone(), group.cpu_ns.saturating_sub(then_ns))
-    });
-    used.collect()
 }

@@ -10,7 +10,7 @@ use bakeoff_model::validity::FairnessVerdict::{
     BackendBound, Degraded, Fair, GeneratorBound, HostBound, Invalid, Unknown,
 };
 use bakeoff_model::validity::RequiredReading;
-use bakeoff_validity::Reading;
+use bakeoff_validity::{Phase, Reading};
 
 use crate::world::{MS, SECOND, World, core, times, used};
 
@@ -498,6 +498,9 @@ fn what_nobody_meant_to_read_is_said() {
 
 #[test]
 fn a_contender_that_is_not_warm() {
+    let after = |warmth: Warmth| Phase::Measured {
+        warmth: Some(warmth),
+    };
     let mut world = World::good(64);
     let mut warmth = Warmth {
         rise: 0.023,
@@ -507,12 +510,12 @@ fn a_contender_that_is_not_warm() {
         slices: 40,
         in_turns: false,
     };
-    world.setting.warmth = Some(warmth);
+    world.setting.phase = after(warmth);
     world.check(
         Degraded,
         "not warm: it still got faster by 2.3 % in 10 s in the last 40 slices",
     );
-    world.setting.warmth = Some(Warmth {
+    world.setting.phase = after(Warmth {
         in_turns: true,
         ..warmth
     });
@@ -522,12 +525,12 @@ fn a_contender_that_is_not_warm() {
     );
     // Noise may be all that it is.
     warmth.rise_least = -0.001;
-    world.setting.warmth = Some(warmth);
+    world.setting.phase = after(warmth);
     assert!(world.judge().is_fair());
     assert_eq!(world.judge().diagnostics().count(), 1);
     warmth.rise_least = 0.001;
     warmth.rise = 0.002;
-    world.setting.warmth = Some(warmth);
+    world.setting.phase = after(warmth);
     let validity = world.judge();
     assert!(validity.is_fair(), "{validity}");
     let diagnostics: Vec<String> = validity.diagnostics().collect();
@@ -536,7 +539,7 @@ fn a_contender_that_is_not_warm() {
         ["the last 40 slices of the warm-up do not exclude that it got faster by 3.5 % in 10 s"]
     );
     warmth.rise_most = 0.01;
-    world.setting.warmth = Some(warmth);
+    world.setting.phase = after(warmth);
     assert_eq!(world.judge().reasons(), []);
 }
 
@@ -550,7 +553,7 @@ fn a_contender_that_compiles_while_it_is_measured() {
         Degraded,
         "compiler threads used 20 % of the contender's CPU time",
     );
-    world.setting.warm_up = true;
+    world.setting.phase = Phase::WarmUp;
     assert!(world.judge().is_fair(), "that is what warm-up is for");
 }
 

@@ -9,7 +9,7 @@ use bakeoff_model::plan::Work;
 use bakeoff_model::record::{Cores, Others, Unloaded};
 use bakeoff_model::suite::Limits;
 use bakeoff_model::validity::{FairnessVerdict, Validity};
-use bakeoff_validity::{Evidence, Reading, Setting, Slice, judge};
+use bakeoff_validity::{Evidence, Phase, Reading, Setting, Slice, judge};
 
 pub(crate) const SECOND: u64 = 1_000_000_000;
 pub(crate) const MS: u64 = 1_000_000;
@@ -50,8 +50,7 @@ impl World {
                 metered: true,
                 backend: Reading::Known(()),
                 work: Work::default(),
-                warm_up: false,
-                warmth: None,
+                phase: Phase::Measured { warmth: None },
                 not_recorded: Vec::new(),
             },
             load: load(connections),
