@@ -47,8 +47,8 @@ pub struct StartSpec {
     pub cores: Vec<usize>,
     /// The port on which the group will listen.
     pub port: u16,
-    /// The path asked until the first valid response (200, 404 or a redirect); empty if a connection
-    /// suffices.
+    /// The path asked until the first valid response (200, 404 or a redirect); empty if a
+    /// connection suffices.
     pub ready_path: String,
     /// How long that may take.
     pub start_timeout: Duration,
