@@ -20,6 +20,12 @@ use crate::protocol::token::is_token;
 /// Longest order of requests; weights that need a longer one are scaled down.
 const ORDER_MAX: u64 = 10_000;
 
+/// Whether sending a request twice does what sending it once does. Calls of gRPC are POSTs.
+fn is_idempotent(request: &RequestSpec, is_call: bool) -> bool {
+    const METHODS: [&str; 6] = ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"];
+    !is_call && METHODS.contains(&request.method.as_str())
+}
+
 /// A request ready to be sent, and the requirements for its response.
 #[derive(Debug)]
 pub(crate) struct Prepared {
@@ -33,6 +39,8 @@ pub(crate) struct Prepared {
     pub(crate) message: Vec<u8>,
     /// Whether the response has no body whatever its head says.
     pub(crate) head_only: bool,
+    /// Whether sending the request twice does what sending it once does (RFC 9110, section 9.2.2).
+    pub(crate) is_idempotent: bool,
     /// Number of server-sent events after which the response is read no further; 0 = to its end.
     pub(crate) events: u32,
     /// Allowed statuses; empty = 2xx and 3xx.
@@ -246,6 +254,7 @@ fn prepare(
         message: message.as_bytes().to_vec(),
         http2: http2.then(|| fields.request(spec, request, &escape(&request.path))),
         head_only,
+        is_idempotent: message.is_empty() && is_idempotent(request, call.is_some()),
         events: request.events.map_or(0, NonZero::get),
         statuses: match &expect {
             Some(expect) => expect.status.clone(),

@@ -23,6 +23,14 @@ pub(crate) enum ProtocolEvent {
         /// The failure in words.
         message: String,
     },
+    /// The service has not processed a request and will not: it may be sent once more, on another
+    /// connection, whatever its method.
+    Unprocessed {
+        /// Slot of the request.
+        slot: usize,
+        /// The reason in words.
+        message: String,
+    },
     /// More requests may be in flight than before.
     CapacityGrew,
     /// Requests in flight may still get responses; no more may be sent.

@@ -42,6 +42,8 @@ pub(super) struct Connection {
     pub(super) failures: u32,
     /// Whether the connection carried a request since it was established.
     pub(super) used: bool,
+    /// Whether the connection carried a complete response since it was established.
+    pub(super) answered: bool,
     /// Whether the kernel had not accepted all sent bytes at the last look.
     sending: bool,
     /// Whether the same was true at the look before.
@@ -60,6 +62,7 @@ impl Connection {
             since_ns: 0,
             failures: 0,
             used: false,
+            answered: false,
             sending: false,
             stalled: false,
             session: None,

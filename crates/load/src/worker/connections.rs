@@ -27,6 +27,10 @@ use bakeoff_base::random::Random;
 pub(super) struct Slot {
     /// Whether the request was sent and has not ended.
     in_flight: bool,
+    /// Whether the request has to be sent once more: the service did not process it.
+    postponed: bool,
+    /// How often the request was sent in vain.
+    in_vain: u8,
     /// When the last request was sent, monotonic ns.
     pub(super) sent_ns: u64,
     /// When the last request was due, monotonic ns; the send in closed load.
@@ -89,6 +93,8 @@ pub(super) struct Connections<R> {
     established: u32,
     /// Slots with a request in flight.
     in_flight: u32,
+    /// Slots with a request that has to be sent once more.
+    postponed: u32,
     /// Slots that are due for another attempt at some time, earliest first.
     retries: BinaryHeap<Reverse<(u64, usize)>>,
     received_bytes: u64,
@@ -108,6 +114,7 @@ impl<R: Reactor> Connections<R> {
             unread: None,
             established: 0,
             in_flight: 0,
+            postponed: 0,
             retries: BinaryHeap::new(),
             received_bytes: 0,
         }
@@ -177,6 +184,12 @@ impl<R: Reactor> Connections<R> {
     #[inline]
     pub(super) fn in_flight(&self) -> u32 {
         self.in_flight
+    }
+
+    /// Whether a request was sent and has not ended, or has to be sent once more.
+    #[inline]
+    pub(super) fn has_unfinished(&self) -> bool {
+        self.in_flight + self.postponed > 0
     }
 
     /// Returns the number of requests that the established connections may have in flight together.
@@ -281,7 +294,7 @@ impl<R: Reactor> Connections<R> {
     pub(super) fn establish(&mut self, connection: usize) {
         let one = &mut self.all[connection];
         one.stage = ConnectionStage::Established;
-        one.used = false;
+        (one.used, one.answered) = (false, false);
         self.established += 1;
     }
 
@@ -315,8 +328,44 @@ impl<R: Reactor> Connections<R> {
         self.in_flight += 1;
         let slot = &mut self.slots[index];
         slot.in_flight = true;
+        slot.in_vain = 0;
         slot.turn += 1;
         slot
+    }
+
+    /// Notes that the request in flight of a slot has to be sent once more; `false` if it was sent
+    /// `at_most` times in vain already.
+    pub(super) fn postpone(&mut self, index: usize, at_most: u8) -> bool {
+        if self.slots[index].in_vain >= at_most || !self.end_request(index) {
+            return false;
+        }
+        let slot = &mut self.slots[index];
+        slot.in_vain += 1;
+        slot.postponed = true;
+        self.postponed += 1;
+        true
+    }
+
+    /// Takes the note that the request of a slot has to be sent once more; `false` without one.
+    #[inline]
+    pub(super) fn take_postponed(&mut self, index: usize) -> bool {
+        let was = std::mem::take(&mut self.slots[index].postponed);
+        self.postponed -= u32::from(was);
+        was
+    }
+
+    /// Continues with the request of a slot, which is sent once more.
+    pub(super) fn resume_request(&mut self, index: usize) {
+        self.in_flight += 1;
+        self.slots[index].in_flight = true;
+    }
+
+    /// Forgets the requests that have to be sent once more.
+    pub(super) fn clear_postponed(&mut self) {
+        self.postponed = 0;
+        for slot in &mut self.slots {
+            slot.postponed = false;
+        }
     }
 
     /// Ends the request of this slot; `false` if there was none.

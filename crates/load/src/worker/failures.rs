@@ -12,6 +12,12 @@ use crate::transport::reactor::Reactor;
 /// Failed attempts after which a connection is given up until the window opens.
 const ATTEMPTS_MAX: u32 = 3;
 
+/// Attempts at a request that connections ended, which the service had not processed.
+const UNPROCESSED_MAX: u8 = 3;
+
+/// Attempts at an idempotent request on a connection that the service closed between two responses.
+const CLOSED_MAX: u8 = 1;
+
 /// Distances between two looks for timeouts, ns.
 const SCAN_NS_MIN: u64 = 1_000_000;
 const SCAN_NS_MAX: u64 = 50_000_000;
@@ -28,10 +34,53 @@ impl<R: Reactor> Worker<'_, R> {
         // The reason that the protocol gives the other side.
         self.connections.flush(connection);
         if self.connections.get(connection).is_opening() || self.connections.is_busy(connection) {
+            if self.postpone_unanswered(connection, class) {
+                return self.reopen(connection);
+            }
             self.fail_connection(connection, class, &message);
         } else {
             self.reopen(connection);
         }
+    }
+
+    /// Notes that a request has to be sent once more whose connection the service closed between two
+    /// responses, as services do that do not announce it; `false` if that is not what happened.
+    fn postpone_unanswered(&mut self, connection: usize, class: ErrorClass) -> bool {
+        let slots = self.connections.slots_of(connection);
+        let one = self.connections.get_mut(connection);
+        let between = matches!(class, ErrorClass::EarlyClose | ErrorClass::Reset)
+            && one.answered
+            && slots.len() == 1
+            && !one.protocol.response(0).begun;
+        let request = self
+            .requests
+            .get(self.connections.slot(slots.start).request);
+        between && request.is_idempotent && self.connections.postpone(slots.start, CLOSED_MAX)
+    }
+
+    /// Has a request sent once more that the service did not process, unless that was done often.
+    pub(super) fn send_again(&mut self, index: usize, message: &str) {
+        if !self.connections.postpone(index, UNPROCESSED_MAX) {
+            self.fail_request(index, ErrorClass::EarlyClose, message);
+        }
+    }
+
+    /// Counts the requests of a connection that cannot be sent once more; `false` without one.
+    fn fail_postponed(
+        &mut self,
+        connection: usize,
+        now: u64,
+        class: ErrorClass,
+        message: &str,
+    ) -> bool {
+        let mut any = false;
+        for index in self.connections.slots_of(connection) {
+            if self.connections.take_postponed(index) {
+                self.count_failure(index, now, class, message);
+                any = true;
+            }
+        }
+        any
     }
 
     /// Handles a failed connection, with every request on it: counts them and retries after a
@@ -42,7 +91,9 @@ impl<R: Reactor> Worker<'_, R> {
         let one = self.connections.get_mut(connection);
         one.failures += 1;
         if in_window && one.is_opening() {
-            self.fail_waiting(connection, now, class, message);
+            if !self.fail_postponed(connection, now, class, message) {
+                self.fail_waiting(connection, now, class, message);
+            }
         } else if !in_window {
             self.opening_failure = Some(message.to_owned());
         } else {

@@ -243,7 +243,7 @@ impl<'a, R: Reactor> Worker<'a, R> {
             if !self.in_window(now) {
                 break;
             }
-            let is_done = self.schedule.is_done(now) && self.connections.in_flight() == 0;
+            let is_done = self.schedule.is_done(now) && !self.connections.has_unfinished();
             if is_done || self.is_stopped() {
                 self.close_window(now);
                 break;
@@ -253,6 +253,7 @@ impl<'a, R: Reactor> Worker<'a, R> {
             self.wait_until(until_ns)?;
         }
         self.schedule.end();
+        self.connections.clear_postponed();
         Ok(())
     }
 

@@ -40,6 +40,9 @@ impl<R: Reactor> Worker<'_, R> {
                 class,
                 message,
             } => self.fail_request(first + slot, class, &message),
+            ProtocolEvent::Unprocessed { slot, message } => {
+                self.send_again(first + slot, &message);
+            }
             ProtocolEvent::CapacityGrew => self.send_all(connection),
             ProtocolEvent::Draining => self.begin_draining(connection),
             ProtocolEvent::Failed { class, message } => self.failed(connection, class, message),
@@ -90,6 +93,7 @@ impl<R: Reactor> Worker<'_, R> {
         let is_sending = self.connections.is_sending(connection);
         let one = self.connections.get_mut(connection);
         one.failures = 0;
+        one.answered = true;
         if is_sending && one.protocol.needs_complete_requests() {
             one.stage = ConnectionStage::Draining;
         }
@@ -291,6 +295,9 @@ impl<R: Reactor> Worker<'_, R> {
         {
             return;
         }
+        if self.connections.take_postponed(index) {
+            return self.resend(index);
+        }
         let freed_ns = self.connections.slot(index).received_ns;
         let tally = &mut self.recorder.tally;
         if let Some(intended_ns) = self.schedule.claim(index, (now, freed_ns), tally) {
@@ -301,7 +308,6 @@ impl<R: Reactor> Worker<'_, R> {
     /// Passes the next request of a free slot to the protocol.
     #[inline]
     fn send(&mut self, index: usize, intended_ns: u64, now: u64) {
-        let (connection, slot) = self.connections.slot_of(index);
         let state = self.connections.begin_request(index);
         let users = self.schedule.users.as_ref();
         let (request_index, capture) = match users {
@@ -315,6 +321,23 @@ impl<R: Reactor> Worker<'_, R> {
             self.recorder.tally.turnaround_ns += now.saturating_sub(state.received_ns);
             state.received_ns = 0;
         }
+        self.hand_over(index, request_index, capture);
+    }
+
+    /// Sends the request of a slot once more. Its times are still those of the first attempt.
+    fn resend(&mut self, index: usize) {
+        self.connections.resume_request(index);
+        let request_index = self.connections.slot(index).request;
+        let users = self.schedule.users.as_ref();
+        let capture = users.map_or(Capture::Nothing, |users| users.request_of(index).1);
+        self.hand_over(index, request_index, capture);
+    }
+
+    /// Passes a request to the protocol.
+    #[inline]
+    fn hand_over(&mut self, index: usize, request_index: usize, capture: Capture) {
+        let (connection, slot) = self.connections.slot_of(index);
+        let users = self.schedule.users.as_ref();
         let request = self.requests.get(request_index);
         let capture = self.checks.capture(request, capture);
         let one = self.connections.get_mut(connection);

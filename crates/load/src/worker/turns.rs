@@ -14,6 +14,7 @@ impl<R: Reactor> Worker<'_, R> {
     pub(crate) fn begin_turns(&mut self, step: usize, start_ns: u64) {
         self.set_up_window(step, start_ns, u64::MAX);
         self.schedule.send_until(0);
+        self.connections.clear_postponed();
     }
 
     /// Plays a turn of a step: closed load for its length, then waits for requests in flight and
@@ -43,7 +44,8 @@ impl<R: Reactor> Worker<'_, R> {
             }
             if now >= turn.until_ns && self.connections.in_flight() == 0 {
                 drained_ns.get_or_insert(now);
-                let is_settled = now >= patience_ns || self.connections.opening() == 0;
+                let is_open = self.connections.opening() == 0 && !self.connections.has_unfinished();
+                let is_settled = now >= patience_ns || is_open;
                 if is_settled {
                     break now;
                 }

@@ -10,7 +10,7 @@ use bakeoff_model::load::{ErrorClass, LoadEvent, LoadInterval, Pace, Protocol};
 use bakeoff_model::request::scenario::{AfterFailure, Connect, Scenario};
 
 use crate::frames::{self, GOAWAY, SETTINGS, frame};
-use crate::server::{Act, RefusedPort, Server, say};
+use crate::server::{Act, RefusedPort, Server, perform, say};
 use crate::{MILLISECOND, SECOND, Total, get, load_spec, run};
 
 const ANSWER: &str = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
@@ -179,4 +179,63 @@ fn a_link_whose_last_request_times_out_after_a_close_frame_is_replaced() {
     let total = run(&spec);
     assert_eq!(total.count(ErrorClass::HeaderTimeout), 1);
     assert_eq!(total.requests, 4, "{:?}", total.errors);
+}
+
+on_each_reactor!(an_idempotent_request_between_two_responses_is_sent_again);
+
+fn an_idempotent_request_between_two_responses_is_sent_again() {
+    // Closes instead of every second response, as a service that closes an idle connection without
+    // saying so and meets the next request on its way.
+    let server = Server::start("127.0.0.1:0", |stream, index| {
+        index % 2 == 0 && perform(stream, &[say(ANSWER)])
+    });
+    let total = run(&load_spec(&server.address, 1, 20));
+    assert_eq!((total.requests, failures(&total)), (20, 0));
+    let reconnects = total.intervals.iter().map(|one| one.connections.reconnects);
+    assert!(reconnects.sum::<u64>() >= 9);
+    let mut spec = load_spec(&server.address, 1, 20);
+    spec.requests[0].method = "POST".to_owned();
+    let total = run(&spec);
+    let lost = total.count(ErrorClass::EarlyClose) + total.count(ErrorClass::Reset);
+    assert!(
+        lost > 0,
+        "a POST may have been processed: {:?}",
+        total.errors
+    );
+    assert_eq!(total.requests + lost, 20);
+}
+
+on_each_reactor!(a_request_that_no_connection_answers_fails);
+
+fn a_request_that_no_connection_answers_fails() {
+    // The first connection has one response; all others close.
+    let server = Server::start("127.0.0.1:0", |stream, index| {
+        index == 0 && perform(stream, &[say(ANSWER)])
+    });
+    let total = run(&load_spec(&server.address, 1, 5));
+    assert_eq!((total.requests, failures(&total)), (1, 4));
+}
+
+on_each_reactor!(requests_that_a_close_frame_leaves_out_are_sent_again);
+
+fn requests_that_a_close_frame_leaves_out_are_sent_again() {
+    // As nginx does after `keepalive_requests`: the streams above the last one are not processed.
+    let server = frames::Server::start(frame(SETTINGS, 0, 0, &[]), |stream, _| {
+        let goaway = frame(GOAWAY, 0, 0, &[9_u32.to_be_bytes(), [0; 4]].concat());
+        match stream {
+            ..9 => vec![Act::Send(frames::hello(stream))],
+            9 => vec![Act::Send([goaway, frames::hello(stream)].concat())],
+            _ => Vec::new(),
+        }
+    });
+    let mut spec = load_spec(&server.address, 2, 200);
+    spec.target.protocol = Protocol::Http2;
+    spec.in_flight = 4;
+    let total = run(&spec);
+    assert_eq!(
+        (total.requests, failures(&total)),
+        (200, 0),
+        "{:?}",
+        total.errors
+    );
 }

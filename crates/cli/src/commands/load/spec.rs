@@ -53,7 +53,7 @@ pub(crate) fn spec(args: &LoadArgs) -> anyhow::Result<LoadSpec> {
         check_body_every: 0,
         stepwise: false,
         reactor: args.reactor.into(),
-        keep_alive_off: args.no_keep_alive,
+        keep_alive_off: args.no_keep_alive || args.headers.iter().any(closes),
         in_flight,
         grpc: grpc.map(|schema| schema.descriptors().into()),
         part: None,
@@ -134,6 +134,11 @@ fn request(args: &LoadArgs, path: String) -> anyhow::Result<RequestSpec> {
         weight: 1,
         ..RequestSpec::default()
     })
+}
+
+/// Whether a header forbids further requests on its connection (RFC 9112, section 9.6).
+fn closes(Header(name, value): &Header) -> bool {
+    name.eq_ignore_ascii_case("connection") && value.trim().eq_ignore_ascii_case("close")
 }
 
 #[cfg(test)]

@@ -439,19 +439,18 @@ impl Client {
         let (last, code) = (number(payload), frame::code_of(&payload[4..]));
         self.draining = true;
         events.push(ProtocolEvent::Draining);
-        let class = if code == code::NO_ERROR {
-            ErrorClass::EarlyClose
-        } else {
-            ErrorClass::Reset
-        };
         for slot in 0..self.ids.len() {
             if self.ids[slot] > last {
                 self.close(slot);
-                let name = code_name(code);
-                events.push(ProtocolEvent::RequestFailed {
-                    slot,
-                    class,
-                    message: format!("GOAWAY ({name}) before this request"),
+                let message = format!("GOAWAY ({}) before this request", code_name(code));
+                events.push(match code {
+                    // RFC 9113, section 6.8.
+                    code::NO_ERROR => ProtocolEvent::Unprocessed { slot, message },
+                    _ => ProtocolEvent::RequestFailed {
+                        slot,
+                        class: ErrorClass::Reset,
+                        message,
+                    },
                 });
             }
         }
