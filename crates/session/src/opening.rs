@@ -90,8 +90,15 @@ impl NewSession {
 pub enum SessionRequest {
     /// Measure this of the suite in a folder.
     Begin(PathBuf, Box<NewSession>),
-    /// Make the remaining runs of this folder; how images get to a cluster's nodes is given anew.
-    Resume(PathBuf, Box<ClusterSettings>),
+    /// Make the remaining runs of a results folder.
+    Resume {
+        /// Folder of the suite. That of the results folder is not used: it may be a stranger's.
+        suite: PathBuf,
+        /// The results folder.
+        folder: PathBuf,
+        /// How images get to a cluster's nodes, which is given anew.
+        cluster: Box<ClusterSettings>,
+    },
 }
 
 /// A results folder that is open for writing, with what its session is about.
@@ -123,12 +130,17 @@ impl OpenSession {
 pub fn open(order: &SessionRequest) -> anyhow::Result<OpenSession> {
     match order {
         SessionRequest::Begin(suite, new) => begin(suite_folder::read(suite)?, new),
-        SessionRequest::Resume(folder, cluster) => resume(folder, cluster),
+        SessionRequest::Resume {
+            suite,
+            folder,
+            cluster,
+        } => resume(suite, folder, cluster),
     }
 }
 
-fn resume(folder: &Path, cluster: &ClusterSettings) -> anyhow::Result<OpenSession> {
+fn resume(suite: &Path, folder: &Path, cluster: &ClusterSettings) -> anyhow::Result<OpenSession> {
     let (recorder, mut session) = Recorder::open(folder)?;
+    suite.clone_into(&mut session.suite_folder);
     session.options.cluster.take_local(cluster);
     let base = session.baseline.clone();
     let base = base.map(|baseline| Base::of(baseline, &session.suite_folder));

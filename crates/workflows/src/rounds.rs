@@ -30,7 +30,7 @@ use bakeoff_session::{selection, turn_requirements};
 /// The suite cannot be read.
 pub(crate) fn are_wanted(order: &SessionRequest) -> anyhow::Result<bool> {
     Ok(match order {
-        SessionRequest::Resume(folder, _) => folder.join(RoundsFile::NAME).is_file(),
+        SessionRequest::Resume { folder, .. } => folder.join(RoundsFile::NAME).is_file(),
         SessionRequest::Begin(suite, new) => match new.round.as_deref() {
             None => false,
             Some(ALL_ROUNDS) => true,
@@ -136,12 +136,17 @@ fn announce(qualification: &Qualification, watcher: &mut dyn Observer) -> anyhow
 fn open(order: &SessionRequest) -> anyhow::Result<(LockedFolder, RoundsFile)> {
     let (suite, new) = match order {
         SessionRequest::Begin(suite, new) => (suite, new),
-        SessionRequest::Resume(top, cluster) => {
+        SessionRequest::Resume {
+            suite,
+            folder: top,
+            cluster,
+        } => {
             let locked = LockedFolder::make(top)?;
             let file = RoundsFile::read(top)?;
             let file = file.with_context(|| format!("{}: no rounds there", top.display()));
             let mut file = file?;
             file.options.cluster.take_local(cluster);
+            suite.clone_into(&mut file.suite_folder);
             return Ok((locked, file));
         }
     };

@@ -134,8 +134,14 @@ pub(super) fn status(ended: SessionOutcome) -> u8 {
 /// Returns the order that the arguments ask for.
 pub(crate) fn order(args: RunArgs) -> SessionRequest {
     if let Some(folder) = args.resume {
-        let cluster = args.measured.selection.cluster.settings();
-        return SessionRequest::Resume(folder, Box::new(cluster));
+        let selection = args.measured.selection;
+        let cluster = Box::new(selection.cluster.settings());
+        let suite = selection.suite;
+        return SessionRequest::Resume {
+            suite,
+            folder,
+            cluster,
+        };
     }
     let new = NewSession {
         selection: args

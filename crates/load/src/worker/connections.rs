@@ -11,6 +11,7 @@ use bakeoff_model::load::{ErrorClass, LoadSpec, MinMax};
 use rustix::io::Errno;
 
 use super::connection::{Connection, ConnectionStage};
+use super::slot::Slot;
 use crate::payload::Payload;
 use crate::protocol::any::{AnyProtocol, slots};
 use crate::protocol::event::ProtocolEvent;
@@ -20,39 +21,6 @@ use crate::transport::reactor::{Event, Reactor};
 use crate::transport::socket::{broken_class, connect_class};
 use crate::transport::tls::TlsSettings;
 use bakeoff_base::random::Random;
-
-/// A slot for a sequence of requests in flight, one at a time. A connection has a slot for each
-/// request that it may have in flight.
-#[derive(Debug, Default)]
-pub(super) struct Slot {
-    /// Whether the request was sent and has not ended.
-    in_flight: bool,
-    /// Whether the request has to be sent once more: the service did not process it.
-    postponed: bool,
-    /// How often the request was sent in vain.
-    in_vain: u8,
-    /// When the last request was sent, monotonic ns.
-    pub(super) sent_ns: u64,
-    /// When the last request was due, monotonic ns; the send in closed load.
-    pub(super) intended_ns: u64,
-    /// When the previous response arrived, monotonic ns; 0 if there was none on this connection and
-    /// in this window.
-    pub(super) received_ns: u64,
-    /// Index of the request.
-    pub(super) request: usize,
-    /// Number of requests that the slot has sent, plus its offset.
-    pub(super) turn: usize,
-    /// Right responses in this step.
-    pub(super) responses: u64,
-}
-
-impl Slot {
-    /// Whether the request was sent and has not ended.
-    #[inline]
-    pub(super) fn is_in_flight(&self) -> bool {
-        self.in_flight
-    }
-}
 
 /// Decrypted or copied bytes of which the protocol has left some.
 #[derive(Debug)]
@@ -253,7 +221,7 @@ impl<R: Reactor> Connections<R> {
     /// Whether a request of the connection is in flight.
     pub(super) fn is_busy(&self, connection: usize) -> bool {
         let slots = &self.slots[self.slots_of(connection)];
-        slots.iter().any(Slot::is_in_flight)
+        slots.iter().any(|slot| slot.in_flight)
     }
 
     /// Whether a request may be sent from a free slot of the connection.

@@ -43,8 +43,8 @@ impl<R: Reactor> Worker<'_, R> {
         }
     }
 
-    /// Notes that a request has to be sent once more whose connection the service closed between two
-    /// responses, as services do that do not announce it; `false` if that is not what happened.
+    /// Notes that a request has to be sent once more because the service closed its connection
+    /// between two responses without announcing it; `false` if that is not what happened.
     fn postpone_unanswered(&mut self, connection: usize, class: ErrorClass) -> bool {
         let slots = self.connections.slots_of(connection);
         let one = self.connections.get_mut(connection);
@@ -98,7 +98,7 @@ impl<R: Reactor> Worker<'_, R> {
             self.opening_failure = Some(message.to_owned());
         } else {
             for index in self.connections.slots_of(connection) {
-                if self.connections.slot(index).is_in_flight() {
+                if self.connections.slot(index).in_flight {
                     self.count_failure(index, now, class, message);
                 }
             }
@@ -256,7 +256,7 @@ impl<R: Reactor> Worker<'_, R> {
         for index in 0..self.connections.slot_count() {
             let slot = self.connections.slot(index);
             let age_ns = now.saturating_sub(slot.sent_ns);
-            if slot.is_in_flight() && age_ns > response_ns {
+            if slot.in_flight && age_ns > response_ns {
                 self.time_out(index, &late(response_ns));
             }
         }

@@ -16,6 +16,7 @@ mod recorder;
 mod requests;
 #[cfg(test)]
 mod simulation;
+mod slot;
 #[cfg(test)]
 mod truth;
 mod turns;
@@ -342,7 +343,7 @@ impl<'a, R: Reactor> Worker<'a, R> {
         let tally = &mut self.recorder.tally;
         if !self.checks.has_timestamps() {
             let slots = self.connections.all_slots().iter();
-            for slot in slots.filter(|slot| slot.is_in_flight()) {
+            for slot in slots.filter(|slot| slot.in_flight) {
                 let age_ns = end_ns.saturating_sub(slot.intended_ns);
                 tally.censored.record(age_ns);
                 tally.leave_unanswered(slot.request);

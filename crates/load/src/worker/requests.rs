@@ -291,8 +291,7 @@ impl<R: Reactor> Worker<'_, R> {
     #[inline]
     fn offer(&mut self, index: usize, now: u64) {
         let (connection, _) = self.connections.slot_of(index);
-        if self.connections.slot(index).is_in_flight() || !self.connections.has_capacity(connection)
-        {
+        if self.connections.slot(index).in_flight || !self.connections.has_capacity(connection) {
             return;
         }
         if self.connections.take_postponed(index) {

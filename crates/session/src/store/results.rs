@@ -7,6 +7,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use bakeoff_base::hint::hinted;
 use bakeoff_model::plan::PlannedRun;
 use bakeoff_model::record::{self, Outcome, Results, RunRecords};
 use bakeoff_model::suite::capacity::CapacityRecord;
@@ -83,19 +84,10 @@ pub fn has_records(folder: &Path) -> bool {
 /// # Errors
 /// The folder is not a results folder, or a file in it cannot be read.
 pub fn read_records(folder: &Path) -> anyhow::Result<Results> {
-    let records = folder.join("records");
-    let entries = fs::read_dir(&records).with_context(|| {
-        format!(
-            "{}: not a results folder (no records/ in it)",
-            folder.display()
-        )
-    })?;
+    let files = attempts(folder, "not a results folder (no records/ in it)")?;
     let mut runs = Vec::new();
-    for entry in entries {
-        let path = entry?.path();
-        if attempt_of(&path).is_some() {
-            runs.extend(read_file(&path)?);
-        }
+    for file in &files {
+        runs.extend(file.read()?);
     }
     runs.sort_by(|a, b| {
         (a.begin.run.order, a.begin.attempt).cmp(&(b.begin.run.order, b.begin.attempt))
@@ -109,24 +101,72 @@ pub fn read_records(folder: &Path) -> anyhow::Result<Results> {
     })
 }
 
-/// One attempt; a file whose first line never reached the disk holds nothing and is skipped.
-fn read_file(path: &Path) -> anyhow::Result<Option<RunRecords>> {
-    let text = read_text(path).with_context(|| format!("{}", path.display()))?;
-    if !text.contains('\n') {
-        return Ok(None);
-    }
-    let run = record::read_run(&text).map_err(|problem| problem.context(path.display()))?;
-    Ok(Some(run))
+/// The file of one attempt of a run.
+struct Attempt {
+    id: String,
+    number: u32,
+    path: PathBuf,
 }
 
-/// Records that are kept for long may be compressed by gzip.
-fn read_text(path: &Path) -> std::io::Result<String> {
-    if path.extension().is_none_or(|extension| extension != "gz") {
-        return read_regular(path);
+/// Returns the files of all attempts in a results folder, in the order of their names.
+///
+/// # Errors
+/// The folder has no records, which the error calls `missing`, or two files of one attempt.
+fn attempts(folder: &Path, missing: &str) -> anyhow::Result<Vec<Attempt>> {
+    let mut found: BTreeMap<(String, u32), PathBuf> = BTreeMap::new();
+    let entries = fs::read_dir(folder.join("records"));
+    for entry in entries.with_context(|| format!("{}: {missing}", folder.display()))? {
+        let path = entry?.path();
+        let Some(attempt) = attempt_of(&path) else {
+            continue;
+        };
+        if let Some(other) = found.insert(attempt, path.clone()) {
+            return Err(hinted(
+                format_args!("{} and {} are one run", other.display(), path.display()),
+                "remove one of them: both would count",
+            ));
+        }
     }
-    let mut text = String::new();
-    MultiGzDecoder::new(open_regular(path)?).read_to_string(&mut text)?;
-    Ok(text)
+    let each = found.into_iter();
+    let each = each.map(|((id, number), path)| Attempt { id, number, path });
+    Ok(each.collect())
+}
+
+impl Attempt {
+    /// Reads the records; a file whose first line never reached the disk contains nothing.
+    fn read(&self) -> anyhow::Result<Option<RunRecords>> {
+        let path = self.path.display();
+        let text = read_text(&self.path).with_context(|| path.to_string())?;
+        if text.is_empty() {
+            return Ok(None);
+        }
+        let run = record::read_run(&text).map_err(|problem| problem.context(&path))?;
+        let begin = &run.begin;
+        if (begin.run.id.as_str(), begin.attempt) != (&self.id, self.number) {
+            return Err(hinted(
+                format_args!(
+                    "{path}: has the records of {}, attempt {}",
+                    begin.run.id, begin.attempt
+                ),
+                "give the file the name of that run, or remove it",
+            ));
+        }
+        Ok(Some(run))
+    }
+}
+
+/// Reads the whole lines of a file: a last line that is torn, perhaps in the middle of a letter, is
+/// left out. Records that are kept for long may be compressed by gzip.
+fn read_text(path: &Path) -> std::io::Result<String> {
+    let mut file = open_regular(path)?;
+    let mut bytes = Vec::new();
+    match path.extension().is_some_and(|extension| extension == "gz") {
+        true => MultiGzDecoder::new(file).read_to_end(&mut bytes)?,
+        false => file.read_to_end(&mut bytes)?,
+    };
+    let whole = bytes.iter().rposition(|byte| *byte == b'\n');
+    bytes.truncate(whole.map_or(0, |last| last + 1));
+    String::from_utf8(bytes).map_err(std::io::Error::other)
 }
 
 /// How far a run got.
@@ -144,18 +184,13 @@ pub struct Progress {
 /// The folder is not a results folder, or a file in it cannot be read.
 pub fn progress(folder: &Path) -> anyhow::Result<BTreeMap<String, Progress>> {
     let mut progress: BTreeMap<String, Progress> = BTreeMap::new();
-    for entry in fs::read_dir(folder.join("records"))
-        .with_context(|| format!("{}: no records to resume from", folder.display()))?
-    {
-        let path = entry?.path();
-        let Some((id, attempt)) = attempt_of(&path) else {
-            continue;
-        };
-        let finished = read_file(&path)?.is_some_and(|run| is_finished(&run));
-        let known = progress.entry(id).or_default();
-        known.attempts = known.attempts.max(attempt);
+    let files = attempts(folder, "no records to resume from")?;
+    for file in files {
+        let finished = file.read()?.is_some_and(|run| is_finished(&run));
+        let known = progress.entry(file.id).or_default();
+        known.attempts = known.attempts.max(file.number);
         if finished {
-            known.finished = known.finished.max(Some(attempt));
+            known.finished = known.finished.max(Some(file.number));
         }
     }
     Ok(progress)
@@ -169,14 +204,11 @@ pub fn progress(folder: &Path) -> anyhow::Result<BTreeMap<String, Progress>> {
 pub fn capacities_before(folder: &Path, run: &PlannedRun) -> anyhow::Result<Vec<CapacityRecord>> {
     let case = |id: &str| id.rsplit_once(".r").map(|(case, _)| case.to_owned());
     let mut found = Vec::new();
-    let records = folder.join("records");
-    for entry in fs::read_dir(&records).with_context(|| format!("{}", records.display()))? {
-        let path = entry?.path();
-        let is_beside = attempt_of(&path).is_some_and(|(id, _)| case(&id) == case(&run.id));
-        if !is_beside {
+    for file in attempts(folder, "no records/ in it")? {
+        if case(&file.id) != case(&run.id) {
             continue;
         }
-        let other = read_file(&path)?;
+        let other = file.read()?;
         let completed = |other: &RunRecords| {
             let end = other.end.as_ref();
             other.begin.run.repetition < run.repetition
@@ -214,8 +246,8 @@ pub fn folders(top: &Path) -> anyhow::Result<Option<Vec<PathBuf>>> {
         return Ok(None);
     };
     let folders = file.rounds.iter().map(|name| top.join(name));
-    let begun = folders.filter(|folder| has_records(folder));
-    Ok(Some(begun.collect()))
+    let started = folders.filter(|folder| has_records(folder));
+    Ok(Some(started.collect()))
 }
 
 #[cfg(test)]
@@ -228,6 +260,32 @@ mod tests {
     use flate2::write::GzEncoder;
 
     use super::{progress, read_records, read_text};
+
+    #[test]
+    fn one_file_holds_a_run_and_its_torn_line_is_left_out() {
+        let committed =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../records/locations/start-up/records");
+        let entry = fs::read_dir(committed).unwrap().next().unwrap().unwrap();
+        let mut bytes = read_text(&entry.path()).unwrap().into_bytes();
+        // Inside of a letter.
+        bytes.extend_from_slice("{\"name\": \"Plze\u{148}".as_bytes());
+        bytes.pop();
+        let folder = tempfile::tempdir().unwrap();
+        let records = folder.path().join("records");
+        fs::create_dir(&records).unwrap();
+        let name = entry.file_name().into_string().unwrap();
+        let name = name.trim_end_matches(".gz");
+        fs::write(records.join(name), &bytes).unwrap();
+        assert_eq!(read_records(folder.path()).unwrap().runs.len(), 1);
+        let fails = |file: &str, expect: &str| {
+            fs::write(records.join(file), &bytes).unwrap();
+            let error = read_records(folder.path()).unwrap_err().to_string();
+            assert!(error.contains(expect), "{error}");
+            fs::remove_file(records.join(file)).unwrap();
+        };
+        fails(&format!("{name}.gz"), "are one run");
+        fails("other.r1.a1.jsonl", "has the records of ");
+    }
 
     #[test]
     fn compressed_records_are_read_like_others() {
