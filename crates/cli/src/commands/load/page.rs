@@ -7,7 +7,7 @@ use bakeoff_model::load::histogram::Histogram;
 use bakeoff_model::load::{ErrorClass, ErrorCount, FleetReceipt, PartReceipt};
 use bakeoff_model::validity::FairnessVerdict;
 
-use super::summary::Summary;
+use super::summary::{Summary, measured_quantile_ns};
 use crate::output::text::wrapped;
 
 /// Rows of the histogram.
@@ -171,15 +171,15 @@ fn times(summary: &Summary) -> String {
         let Some(times) = times.filter(|times| times.count() > 0) else {
             return;
         };
-        let ms = |ns: Option<u64>| milliseconds(ns.map_or(0.0, as_f64));
+        let quantile = |q: f64| milliseconds_or_dash(measured_quantile_ns(times, q));
         let _ = writeln!(
             text,
             "{name:<15}{:>7} {:>8} {:>8} {:>8} {:>8} {:>8}",
-            ms(times.quantile_ns(0.5)),
-            ms(times.quantile_ns(0.9)),
-            ms(times.quantile_ns(0.99)),
-            ms(times.quantile_ns(0.999)),
-            ms(times.max_ns()),
+            quantile(0.5),
+            quantile(0.9),
+            quantile(0.99),
+            quantile(0.999),
+            milliseconds_or_dash(times.max_ns()),
             milliseconds(times.mean_ns().unwrap_or(0.0)),
         );
     };
@@ -189,6 +189,10 @@ fn times(summary: &Summary) -> String {
     row("send lag", summary.send_lag.as_ref());
     row("unanswered ages", Some(&summary.censored));
     text
+}
+
+fn milliseconds_or_dash(ns: Option<u64>) -> String {
+    ns.map_or_else(|| "-".to_owned(), |ns| milliseconds(as_f64(ns)))
 }
 
 /// Milliseconds; no more digits than the clock gives.
@@ -258,7 +262,7 @@ fn parts(summary: &Summary) -> String {
     );
     for part in &summary.by_request {
         let name: String = part.name.chars().take(31).collect();
-        let ms = |share| milliseconds(part.times.quantile_ns(share).map_or(0.0, as_f64));
+        let ms = |share| milliseconds_or_dash(measured_quantile_ns(&part.times, share));
         let _ = writeln!(
             text,
             "{name:<32}{:>9} {:>7} {:>9} {:>9} {:>9}",
@@ -399,6 +403,8 @@ mod tests {
         check(&[7], false);
         check(&[7, 7, 7], false);
         check(&[7, 8], true);
+        let row = "service time       7.00        -        -        -     8.00     7.50";
+        assert!(page_of_times(&[7, 8]).contains(row));
     }
 
     #[test]

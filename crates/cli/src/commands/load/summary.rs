@@ -158,7 +158,9 @@ impl Summary {
     /// One line about the slice that just ended.
     pub(crate) fn live_line(&self, interval: &LoadInterval) -> String {
         let times = interval.stated_times();
-        let ms = |share| significant_or_dash(times.quantile_ns(share).map(|ns| as_f64(ns) / 1e6));
+        let ms = |share| {
+            significant_or_dash(measured_quantile_ns(times, share).map(|ns| as_f64(ns) / 1e6))
+        };
         format!(
             "{:5.0} s {:>10} req/s   p50 {:>8} ms   p99 {:>8} ms   errors {}",
             self.totals.open_s(),
@@ -176,6 +178,10 @@ impl Summary {
             .errors
             .iter()
             .map(|(class, count)| (class.name().into(), json!(count)))
+            .collect();
+        let failures = self.failures.iter();
+        let messages: Map<String, Value> = failures
+            .map(|(class, error)| (class.name().into(), json!(error.messages)))
             .collect();
         let validity = self.validity();
         let warnings: Vec<String> = validity.warnings().collect();
@@ -196,6 +202,7 @@ impl Summary {
             "warnings": warnings,
             "diagnostics": validity.diagnostics().collect::<Vec<_>>(),
             "errors": errors,
+            "error_messages": messages,
             "connections": self.connections,
             "sent_bytes": self.sent_bytes,
             "redirects": self.redirects,
@@ -264,8 +271,16 @@ fn generators_json(fleet: &FleetReceipt) -> Value {
     })
 }
 
+/// Returns a quantile, ns; `None` if so few requests were measured that none is above it: a p99.9 of
+/// ten requests would be their maximum by another name.
+pub(super) fn measured_quantile_ns(times: &Histogram, share: f64) -> Option<u64> {
+    let above = as_f64(times.count()) * (1.0 - share);
+    let is_measured = share <= 0.5 || above > 1.0 - 1e-9;
+    times.quantile_ns(share).filter(|_| is_measured)
+}
+
 fn times_us(histogram: &Histogram) -> Value {
-    let quantile = |share| histogram.quantile_ns(share).map(|ns| as_f64(ns) / 1e3);
+    let quantile = |share| measured_quantile_ns(histogram, share).map(|ns| as_f64(ns) / 1e3);
     json!({
         "p50": quantile(0.5),
         "p75": quantile(0.75),
