@@ -75,9 +75,6 @@ fn two_services_end_in_a_sentence_and_a_report() {
     let page = world.read("out/report/index.html");
     assert!(page.contains("<title>duel: one and other</title>") && page.contains("GET /item"));
     // The suite is like any other, and the session can be resumed in it, with the result.
-    world
-        .run("run /nowhere --resume OUT")
-        .check(1, &["/nowhere"]);
     let ended = world.run("run out/suite --resume OUT");
     ended.check(0, &["nothing is left to run", sentence]);
     duel(&world, &[&a, &b], SHORT).check(1, &["holds a session already", "--resume"]);

@@ -207,9 +207,11 @@ fn a_service_that_does_not_respond_is_a_failure() {
     let command = format!("{command} --fail-if errors>0");
     let ran = world.run(&command);
     ran.check(3, &["failed: errors>0: no request came to an end"]);
-    drop(listener);
-    let ran = world.run(&format!("load {url} -c 1 -n 3 --fail-if p99>1s"));
+    let ran = world.run(&format!("load {url} -c 1 -d 300ms --fail-if p99>1s"));
     ran.check(3, &["failed: p99>1s: no request succeeded"]);
+    drop(listener);
+    let refused = ["no connection could be opened", "refused", "check the port"];
+    world.run(&format!("load {url} -c 1 -d 1h")).check(1, &refused);
 }
 
 #[test]
