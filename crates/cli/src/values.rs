@@ -11,7 +11,6 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use bakeoff_base::problem::Problem;
-use bakeoff_import::{Operation, curl};
 use bakeoff_model::load::{ReactorChoice, TimeUnit};
 use bakeoff_model::parse;
 use bakeoff_model::suite::conditions;
@@ -203,18 +202,6 @@ impl FromStr for RequestPath {
             return Err("escape spaces and everything beyond ASCII with `%`".into());
         }
         Ok(Self(text.to_owned()))
-    }
-}
-
-/// A request as a command line of curl.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Curl(pub(crate) Operation);
-
-impl FromStr for Curl {
-    type Err = Problem;
-
-    fn from_str(text: &str) -> Result<Self, Problem> {
-        curl::read(text).map(Self)
     }
 }
 

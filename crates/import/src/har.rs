@@ -230,7 +230,7 @@ impl<'a> Exchange<'a> {
             method: self.method.clone(),
             path,
             headers: headers.collect(),
-            body,
+            body: body.into(),
             weight: 1,
             statuses: vec![match self.status {
                 NOT_MODIFIED => OK,
@@ -471,8 +471,6 @@ fn is_secret(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use serde_json::{Value, json};
 
     use super::{Choice, read};
@@ -566,7 +564,7 @@ mod tests {
     #[test]
     fn requests_of_one_host_are_taken_as_often_as_they_were_recorded() {
         let described = read(&visit(), &Choice::default()).unwrap();
-        let kept = BTreeMap::from([
+        let kept = Vec::from([
             ("accept".to_owned(), "application/json".to_owned()),
             ("x-unit".to_owned(), "km".to_owned()),
         ]);
@@ -575,7 +573,7 @@ mod tests {
             method: "GET".to_owned(),
             path: "/items?page=2&q=a%20b".to_owned(),
             headers: kept,
-            body: String::new(),
+            body: Vec::new(),
             weight: 2,
             statuses: vec![200],
             is_json: true,
@@ -659,7 +657,7 @@ mod tests {
         let described = read(&text, &Choice::default()).unwrap();
         assert_eq!(described.operations.len(), 1);
         let headers = &described.operations[0].headers;
-        assert_eq!(Vec::from_iter(headers.keys()), ["x-author"]);
+        assert_eq!(headers, &[("x-author".to_owned(), "me".to_owned())]);
         assert_eq!(
             described.left_out,
             ["GET /feed: `access_token` in its query"]
@@ -676,7 +674,10 @@ mod tests {
         };
         let described = read(&text, &choice).unwrap();
         assert_eq!(described.operations.len(), 2);
-        assert_eq!(described.operations[0].headers["cookie"], "sid=1");
+        assert_eq!(
+            described.operations[0].headers[0],
+            ("cookie".to_owned(), "sid=1".to_owned())
+        );
         assert!(
             described
                 .notes
@@ -700,8 +701,11 @@ mod tests {
         };
         let described = read(&recording(&posts), &choice).unwrap();
         let all = described.operations.iter();
-        let all: Vec<(&str, &str)> = all.map(|one| (&*one.name, &*one.body)).collect();
-        assert_eq!(all, [("POST /search", "a"), ("POST /search (2)", "q=a+b")]);
+        let all: Vec<(&str, &[u8])> = all.map(|one| (&*one.name, &*one.body)).collect();
+        assert_eq!(
+            all,
+            [("POST /search", &b"a"[..]), ("POST /search (2)", b"q=a+b")]
+        );
         assert!(described.operations[0].is_json);
     }
 

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use bakeoff_base::problem::Problem;
 use bakeoff_base::text::counted;
 
-use crate::curl::path;
 use crate::har::is_of_the_request;
 use crate::requests::{Described, Operation, RequestSource, another};
+use crate::target;
 
 const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
@@ -68,7 +68,7 @@ fn operation(
         return Ok(None);
     };
     let (method, path) = request_line(number, &begin)?;
-    let mut headers = BTreeMap::new();
+    let mut headers = Vec::new();
     for (number, line) in lines.by_ref() {
         let line = line.trim();
         if line.is_empty() {
@@ -83,7 +83,7 @@ fn operation(
             .ok_or_else(|| format!("line {number}: no colon in the header {line:?}"))?;
         let name = name.trim().to_ascii_lowercase();
         if is_of_the_request(&name) {
-            headers.insert(name, value.trim().to_owned());
+            headers.push((name, value.trim().to_owned()));
         }
     }
     let body: Result<Vec<String>, Problem> = lines
@@ -111,7 +111,7 @@ fn operation(
         method,
         path,
         headers,
-        body,
+        body: body.into(),
         weight: 1,
         ..Operation::default()
     }))
@@ -132,7 +132,9 @@ fn request_line(number: usize, line: &str) -> Result<(String, String), Problem> 
             .into());
         }
     };
-    let path = path(url).map_err(|why| format!("line {number}: {why}"))?;
+    let path = target::read(url)
+        .map_err(|why| format!("line {number}: {why}"))?
+        .path;
     Ok((method.to_owned(), path))
 }
 
@@ -198,7 +200,7 @@ mod tests {
         ];
         assert_eq!(short, expect);
         assert_eq!(found[0].headers.len(), 1);
-        assert_eq!(found[1].body, "{\n  \"id\": 7\n}");
+        assert_eq!(found[1].body, b"{\n  \"id\": 7\n}");
     }
 
     #[test]

@@ -4,9 +4,13 @@
 
 pub mod curl;
 pub mod har;
+mod headers;
 pub mod http_file;
 pub mod openapi;
+mod outside;
 mod requests;
 pub mod scalar;
+mod target;
 
+pub use outside::Outside;
 pub use requests::{Described, Operation, RequestSource, another};

@@ -1,7 +1,5 @@
 //! Converts an OpenAPI description (2 and 3) to requests, using its own examples. Pure.
 
-use std::collections::BTreeMap;
-
 use bakeoff_base::percent;
 use bakeoff_base::problem::Problem;
 use serde_json::{Map, Value};
@@ -119,7 +117,7 @@ impl<'a> Reader<'a> {
         let fields = fields(example.unwrap_or(&Value::Null));
         let mut path = path.to_owned();
         let mut query = Vec::new();
-        let mut headers = BTreeMap::new();
+        let mut headers = Vec::new();
         for parameter in self.parameters(item, operation) {
             let text = |key: &str| parameter.get(key).and_then(Value::as_str);
             let (name, place) = (text("name").unwrap_or_default(), text("in"));
@@ -139,7 +137,7 @@ impl<'a> Reader<'a> {
                     path = path.replace(&format!("{{{name}}}"), &percent::component(&value));
                 }
                 Some("query") => query.push(format!("{name}={}", percent::component(&value))),
-                Some("header") => drop(headers.insert(name.to_owned(), value)),
+                Some("header") => headers.push((name.to_owned(), value)),
                 Some(place) if required => {
                     return Err(format!("`{name}` is a {place} parameter").into());
                 }
@@ -156,7 +154,7 @@ impl<'a> Reader<'a> {
             method: "GET".to_owned(),
             path: format!("{}{path}{query}", self.base),
             headers,
-            body: String::new(),
+            body: Vec::new(),
             weight: 1,
             statuses: successes.iter().map(|(status, _)| *status).collect(),
             is_json,
@@ -292,8 +290,6 @@ fn one_of(description: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use super::read;
     use crate::requests::{Described, Operation};
 
@@ -341,9 +337,9 @@ components:
             name: "GET /cities/{id}".to_owned(),
             method: "GET".to_owned(),
             weight: 1,
-            body: String::new(),
+            body: Vec::new(),
             path: "/v2/cities/7?language=cs&page=1".to_owned(),
-            headers: BTreeMap::from([("X-Unit".to_owned(), "km".to_owned())]),
+            headers: Vec::from([("X-Unit".to_owned(), "km".to_owned())]),
             statuses: vec![200],
             is_json: true,
             keys: vec!["name".to_owned(), "zip".to_owned()],
@@ -352,9 +348,9 @@ components:
             name: "GET /cities".to_owned(),
             method: "GET".to_owned(),
             weight: 1,
-            body: String::new(),
+            body: Vec::new(),
             path: "/v2/cities?zip=301%2000".to_owned(),
-            headers: BTreeMap::new(),
+            headers: Vec::new(),
             statuses: vec![200],
             is_json: true,
             keys: vec!["cities".to_owned()],

@@ -1,7 +1,5 @@
 //! Requests to a service, from its description or recorded traffic.
 
-use std::collections::BTreeMap;
-
 /// The kind of document that requests come from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum RequestSource {
@@ -56,10 +54,10 @@ pub struct Operation {
     pub method: String,
     /// Path and query with values.
     pub path: String,
-    /// Headers that the request needs.
-    pub headers: BTreeMap<String, String>,
+    /// Headers that the request needs, in order; a name may come several times.
+    pub headers: Vec<(String, String)>,
     /// The body; mostly empty.
-    pub body: String,
+    pub body: Vec<u8>,
     /// How often it is sent, relative to the others.
     pub weight: u32,
     /// The accepted statuses; empty if any success will do.

@@ -20,6 +20,7 @@ pub(crate) mod raw_checks;
 pub(crate) mod raw_contender;
 mod raw_dependency;
 pub(crate) mod raw_published;
+mod raw_request;
 mod raw_scenario;
 mod request;
 mod rounds;

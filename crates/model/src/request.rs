@@ -29,7 +29,7 @@ pub struct RequestSpec {
     pub method: String,
     /// Path and query.
     pub path: String,
-    /// Headers besides `Host` and `Content-Length`, in order.
+    /// Headers besides `Content-Length`, in order; `Host` is that of the target unless given.
     #[serde(default)]
     pub headers: Vec<(String, String)>,
     /// The body.

@@ -42,7 +42,9 @@ impl Client for HttpClient {
 /// Returns the body of a check as it is sent: to services that speak gRPC its message is encoded.
 pub(super) fn body<'a>(to: &Destination, check: &'a Check) -> Result<Cow<'a, [u8]>, Problem> {
     match &to.wire.grpc {
-        Some(schema) => Ok(schema.encode(&check.path, &check.body)?.into()),
+        Some(schema) => Ok(schema
+            .encode(&check.path, check.body.as_text().unwrap_or_default())?
+            .into()),
         None => Ok(check.body.as_bytes().into()),
     }
 }

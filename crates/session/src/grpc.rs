@@ -45,7 +45,7 @@ pub fn fill(suite: &mut Suite, schema: &Schema) -> anyhow::Result<()> {
     });
     let checks = suite.checks.iter().map(|check| {
         let place = format!("check {}: {}", check.group, check.name);
-        (place, &check.path, check.body.as_str())
+        (place, &check.path, check.body.as_text().unwrap_or_default())
     });
     let mistakes = requests.chain(checks).filter_map(|(place, path, body)| {
         let why = schema.encode(path, body).err()?;

@@ -117,8 +117,7 @@ fn workload_checks(suite: &Suite) -> impl Iterator<Item = Check> + '_ {
             method: request.method.clone(),
             path: request.path.clone(),
             headers: request.headers.clone(),
-            // Suite files are texts, and so are the bodies in them.
-            body: request.body.as_text().unwrap_or_default().to_owned(),
+            body: request.body.clone(),
             expect: request.expect.clone().unwrap_or_default(),
         })
     })

@@ -6,7 +6,7 @@ use bakeoff_model::text::json_path::JsonPath;
 use clap::{ArgGroup, Args};
 
 use super::ImportedArgs;
-use crate::values::{Body, Curl, Header, Positive, RequestPath, Size, Time, Variable, WarmUp};
+use crate::values::{Body, Header, Positive, RequestPath, Size, Time, Variable, WarmUp};
 
 #[derive(Debug, Args)]
 #[group(skip)]
@@ -24,9 +24,12 @@ pub(crate) struct AskedArgs {
     pub(crate) get: Vec<RequestPath>,
     /// A request as a command line of curl, as browsers copy it; may be repeated.
     ///
-    /// Its host, and headers of the connection and of the browser, are left out.
+    /// What curl would send is sent, but to the services instead of its host: headers in order and
+    /// as typed, data of -d, -F, -T and --json with their files, -u, -b, --compressed. Variables
+    /// outside of single quotes are those of the environment. Options that send nothing, pipes
+    /// and redirections are left out. It is taken even if it may change data.
     #[arg(long, value_name = "COMMAND")]
-    pub(crate) curl: Vec<Curl>,
+    pub(crate) curl: Vec<String>,
     #[command(flatten)]
     pub(crate) imported: ImportedArgs,
     /// A part of JSON responses that may differ, such as `$.time`; may be repeated.

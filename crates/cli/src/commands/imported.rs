@@ -4,8 +4,10 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::Context as _;
+use bakeoff_base::problem::Problem;
+use bakeoff_import::curl::{self, CurlRequest};
 use bakeoff_import::har::{self, Choice};
-use bakeoff_import::{Described, http_file, openapi};
+use bakeoff_import::{Described, Outside, http_file, openapi};
 use bakeoff_model::text::service_url::ServiceUrl;
 use bakeoff_workflows::init;
 
@@ -37,6 +39,23 @@ pub(crate) fn read(args: &ImportedArgs) -> anyhow::Result<Option<Described>> {
     };
     let described = http_file::read(&text(file)?);
     Ok(Some(described.map_err(|why| why.context(file.display()))?))
+}
+
+/// Reads requests that are written as commands of curl, with the variables of this environment and
+/// files relative to this folder.
+pub(crate) fn curl(commands: &[String]) -> anyhow::Result<Vec<CurlRequest>> {
+    let outside = Outside {
+        variable: &|name| std::env::var(name).ok(),
+        file: &|name| fs::read(name).map_err(|error| Problem::new(format_args!("{name}: {error}"))),
+    };
+    let read = |(number, command): (usize, &String)| {
+        let which = match commands.len() {
+            1 => "--curl".to_owned(),
+            _ => format!("--curl number {number}"),
+        };
+        curl::read(command, outside).map_err(|why| why.context(which).into())
+    };
+    (1..).zip(commands).map(read).collect()
 }
 
 fn text(file: &Path) -> anyhow::Result<String> {

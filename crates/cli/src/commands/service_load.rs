@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use bakeoff_base::hint::hinted;
-use bakeoff_import::{Described, another};
-use bakeoff_model::request::grpc;
+use bakeoff_import::{Described, Operation, another};
+use bakeoff_model::request::{Body, grpc};
 use bakeoff_model::suite::Limits;
 use bakeoff_places::far_hosts::FarHosts;
 use bakeoff_workflows::duel::{Duel, DuelRequest, DuelRuns, DuelWarmUp, USUAL_LIMITS};
@@ -19,8 +19,16 @@ const GET: &str = "GET";
 /// Returns the duel that the arguments describe, without sides.
 pub(crate) fn duel(args: &AskedArgs) -> anyhow::Result<Duel> {
     let imported = imported::read(&args.imported)?;
-    let notes = imported.as_ref().map(notes).transpose()?;
-    let requests = requests(args, imported.as_ref())?;
+    let curl = imported::curl(&args.curl)?;
+    let of_curl = curl.iter().flat_map(|request| request.notes.clone());
+    let mut notes = imported
+        .as_ref()
+        .map(notes)
+        .transpose()?
+        .unwrap_or_default();
+    notes.extend(of_curl);
+    let curl: Vec<Operation> = curl.into_iter().map(|request| request.operation).collect();
+    let requests = requests(args, curl, imported.as_ref())?;
     let grpc = proto::read(&args.proto)?;
     // A call of any method shows that a service is ready.
     let is_asked = |request: &&DuelRequest| grpc.is_some() || request.method == GET;
@@ -36,7 +44,7 @@ pub(crate) fn duel(args: &AskedArgs) -> anyhow::Result<Duel> {
         sides: Vec::new(),
         requests,
         grpc,
-        notes: notes.unwrap_or_default(),
+        notes,
         scrape: args.scrape.as_ref().map(|path| path.0.clone()),
         ignored: args.ignore.clone(),
         port: args.port,
@@ -96,9 +104,12 @@ fn notes(described: &Described) -> anyhow::Result<Vec<String>> {
 }
 
 /// Every request that is named, each by another name.
-fn requests(args: &AskedArgs, imported: Option<&Described>) -> anyhow::Result<Vec<DuelRequest>> {
-    let body = String::from_utf8(args.body.read()?)
-        .context("--body: a suite file holds text, and this is none")?;
+fn requests(
+    args: &AskedArgs,
+    curl: Vec<Operation>,
+    imported: Option<&Described>,
+) -> anyhow::Result<Vec<DuelRequest>> {
+    let body = Body::from(args.body.read()?);
     let is_call = !args.proto.is_empty();
     let method = match is_call {
         true => grpc::POST.to_owned(),
@@ -121,9 +132,8 @@ fn requests(args: &AskedArgs, imported: Option<&Described>) -> anyhow::Result<Ve
     });
     let imported = imported.map(|all| all.operations.clone());
     let imported = imported.into_iter().flatten();
-    let curl = args.curl.iter().map(|curl| curl.0.clone());
     let mut requests: Vec<DuelRequest> = Vec::new();
-    for mut request in typed.chain(curl.chain(imported).map(DuelRequest::from)) {
+    for mut request in typed.chain(curl.into_iter().chain(imported).map(DuelRequest::from)) {
         let is_taken = |name: &str| requests.iter().any(|one| one.name == name);
         request.name = another(request.name, is_taken);
         requests.push(request);

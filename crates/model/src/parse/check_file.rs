@@ -76,7 +76,7 @@ fn check(
         },
     };
     Check {
-        headers: request::headers(reading, &place.key("headers"), table.headers),
+        headers: request::headers(reading, &place.key("headers"), &table.headers),
         body: request::body(reading, place, &table.body, table.body_repeat),
         group: table.group,
         name: table.name,

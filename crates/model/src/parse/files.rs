@@ -22,6 +22,7 @@ pub use super::raw_contender::{
     ContenderFile, ContenderTable, ImageTable, MatrixValues, ProbeTable, VariantTable,
 };
 pub use super::raw_dependency::DependencyTable;
+pub use super::raw_request::{BodyValue, HeadersTable};
 pub use super::raw_scenario::{ExtractTable, FeedKind, FeedTable, ScenarioTable};
 pub use super::runs::{RunsTable, RunsValue};
 pub use super::tls::TlsTable;

@@ -11,6 +11,7 @@ use super::grpc::GrpcTable;
 use super::metrics::MetricsTable;
 use super::raw_contender::MatrixValues;
 use super::raw_dependency::DependencyTable;
+use super::raw_request::{BodyValue, HeadersTable};
 use super::raw_scenario::{ExtractTable, ScenarioTable};
 use super::runs::RunsValue;
 use super::tls::TlsTable;
@@ -396,13 +397,13 @@ pub struct RequestTable {
     /// Path and query.
     #[schemars(extend("x-text" = "path"))]
     pub path: String,
-    /// Headers besides `Host` and `Content-Length`.
+    /// Headers besides `Content-Length`, in order; `Host` is the service's address unless given.
     #[serde(default)]
-    pub headers: BTreeMap<String, String>,
-    /// The body.
+    pub headers: HeadersTable,
+    /// The body: a text, or a table with bytes in base64.
     #[serde(default)]
-    pub body: String,
-    /// How many times the body text is repeated, for large bodies; 1 unless given.
+    pub body: BodyValue,
+    /// How many times the body is repeated, for large bodies; 1 unless given.
     #[serde(default = "one")]
     #[schemars(range(min = 1))]
     pub body_repeat: u32,

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::raw::{get, one};
+use super::raw_request::{BodyValue, HeadersTable};
 use crate::request::check::Expect;
 
 /// A file of `checks/`.
@@ -37,13 +38,13 @@ pub struct CheckTable {
     /// Path and query.
     #[schemars(extend("x-text" = "path"))]
     pub path: String,
-    /// Headers besides `Host` and `Content-Length`.
+    /// Headers besides `Content-Length`, in order; `Host` is the service's address unless given.
     #[serde(default)]
-    pub headers: BTreeMap<String, String>,
-    /// The body.
+    pub headers: HeadersTable,
+    /// The body: a text, or a table with bytes in base64.
     #[serde(default)]
-    pub body: String,
-    /// How many times the body text is repeated, for large bodies; 1 unless given.
+    pub body: BodyValue,
+    /// How many times the body is repeated, for large bodies; 1 unless given.
     #[serde(default = "one")]
     #[schemars(range(min = 1))]
     pub body_repeat: u32,

@@ -1,8 +1,8 @@
 //! Requests and expectations, which suites and checks share.
 
-use std::collections::BTreeMap;
-
+use super::raw_request::{BodyValue, HeadersTable};
 use super::source::{KeyPath, Reading};
+use crate::request::Body;
 use crate::request::check::Expect;
 use crate::text::json_path::JsonPath;
 
@@ -14,13 +14,13 @@ const BODY_BYTES_MAX: usize = 64 << 20;
 pub(super) fn headers(
     reading: &mut Reading<'_>,
     place: &KeyPath,
-    headers: BTreeMap<String, String>,
+    headers: &HeadersTable,
 ) -> Vec<(String, String)> {
-    for (name, value) in &headers {
+    for (name, value) in headers.pairs() {
         let place = place.key(name);
         if !is_token(name) {
             reading.complain(&place, &format!("{name:?} is not a header name"), None);
-        } else if ["host", "content-length"].contains(&name.to_ascii_lowercase().as_str()) {
+        } else if name.eq_ignore_ascii_case("content-length") {
             let message = format!("`{place}`: this header is made by bakeoff itself");
             reading.complain(&place, &message, Some("leave it out".to_owned()));
         }
@@ -29,7 +29,10 @@ pub(super) fn headers(
             reading.complain(&place, &message, None);
         }
     }
-    headers.into_iter().collect()
+    let pairs = headers.pairs();
+    pairs
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect()
 }
 
 /// The token of RFC 9110, section 5.6.2.
@@ -39,21 +42,31 @@ fn is_token(name: &str) -> bool {
 }
 
 /// The body of a request whose tables is at `place`.
-pub(super) fn body(reading: &mut Reading<'_>, place: &KeyPath, text: &str, repeat: u32) -> String {
+pub(super) fn body(
+    reading: &mut Reading<'_>,
+    place: &KeyPath,
+    body: &BodyValue,
+    repeat: u32,
+) -> Body {
     let repeat = repeat as usize;
-    if text.is_empty() && repeat > 1 {
+    let bytes = body.bytes().unwrap_or_else(|| {
+        let message = format!("`{place}`: the body is not base64");
+        reading.complain(&place.key("body").key("base64"), &message, None);
+        Vec::new()
+    });
+    if bytes.is_empty() && repeat > 1 {
         let message = format!("`{place}`: `body-repeat` without `body`");
         reading.complain(&place.key("body-repeat"), &message, None);
     }
-    if text.len().saturating_mul(repeat) > BODY_BYTES_MAX {
+    if bytes.len().saturating_mul(repeat) > BODY_BYTES_MAX {
         let message = format!(
             "`{place}`: the body is longer than {} MiB",
             BODY_BYTES_MAX >> 20
         );
         reading.complain(&place.key("body-repeat"), &message, None);
-        return String::new();
+        return Body::default();
     }
-    text.repeat(repeat)
+    bytes.repeat(repeat).into()
 }
 
 /// Checks an expectation and makes its header names lower-case.

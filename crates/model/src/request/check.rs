@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::grpc;
+use super::{Body, grpc};
 use crate::text::json_path::{self, JsonPath};
 use crate::text::pattern::Pattern;
 
@@ -26,7 +26,7 @@ pub struct Check {
     /// Request headers.
     pub headers: Vec<(String, String)>,
     /// Request body.
-    pub body: String,
+    pub body: Body,
     /// The expected response.
     pub expect: Expect,
 }

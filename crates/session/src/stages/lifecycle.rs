@@ -7,6 +7,7 @@ use bakeoff_base::number::as_f64;
 use bakeoff_model::measure::resource::ResourceSample;
 use bakeoff_model::record::CheckRecord;
 use bakeoff_model::record::failure::Failure;
+use bakeoff_model::request::Body;
 use bakeoff_model::request::check::{Check, CheckOutcome, Expect};
 use bakeoff_model::suite::Limits;
 use bakeoff_model::text::duration_ns;
@@ -236,7 +237,7 @@ async fn logs_requests(parts: &SessionDeps<'_>, instance: &dyn Instance) -> Chec
         method: "GET".to_owned(),
         path: CANARY.to_owned(),
         headers: Vec::new(),
-        body: String::new(),
+        body: Body::default(),
         expect: Expect::default(),
     };
     match parts

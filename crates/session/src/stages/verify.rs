@@ -82,6 +82,7 @@ pub(crate) fn elapsed_ns(begun: Instant) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use bakeoff_model::request::Body;
     use bakeoff_model::request::check::{Check, Expect};
 
     use super::telling;
@@ -94,7 +95,7 @@ mod tests {
             method: method.to_owned(),
             path: "/".to_owned(),
             headers: Vec::new(),
-            body: String::new(),
+            body: Body::default(),
             expect: Expect {
                 values: values.collect(),
                 ..Expect::default()

@@ -18,6 +18,7 @@ use bakeoff_model::load::{
 use bakeoff_model::measure::resource::{HostTime, ResourceSample};
 use bakeoff_model::plan::{Parameters, PlannedRun, RunKind, Work};
 use bakeoff_model::record::{Begin, Cores, Host, IntervalRecord, Outcome, Record, Startup};
+use bakeoff_model::request::Body;
 use bakeoff_model::request::check::{Check, CheckOutcome, Expect, ReceivedResponse};
 use bakeoff_model::suite::capacity::{CapacityRange, CapacityRecord, SearchEnd};
 use bakeoff_model::suite::conditions::{BackendName, Enforcement, RuntimeKind, TrafficPath};
@@ -670,7 +671,7 @@ pub(crate) fn suite() -> Suite {
         method: "GET".to_owned(),
         path: "/".to_owned(),
         headers: Vec::new(),
-        body: String::new(),
+        body: Body::default(),
         expect: Expect {
             status: vec![200],
             ..Expect::default()

@@ -8,6 +8,7 @@ use bakeoff_base::hint::hinted;
 use bakeoff_grpc::Schema;
 use bakeoff_import::Operation;
 use bakeoff_model::record::Purpose;
+use bakeoff_model::request::Body;
 use bakeoff_model::request::check::{Check, Expect};
 use bakeoff_model::suite::Limits;
 use bakeoff_model::suite::conditions::RuntimeKind;
@@ -159,10 +160,10 @@ pub struct DuelRequest {
     pub method: String,
     /// Path and query.
     pub path: String,
-    /// Headers.
+    /// Headers, in order; a name may come several times.
     pub headers: Vec<(String, String)>,
     /// The body.
-    pub body: String,
+    pub body: Body,
 }
 
 impl From<Operation> for DuelRequest {
@@ -172,8 +173,8 @@ impl From<Operation> for DuelRequest {
             weight: operation.weight,
             method: operation.method,
             path: operation.path,
-            headers: operation.headers.into_iter().collect(),
-            body: operation.body,
+            headers: operation.headers,
+            body: operation.body.into(),
         }
     }
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use bakeoff_base::problem::Problem;
 use bakeoff_model::plan::RunKind;
 use bakeoff_model::record::Record;
+use bakeoff_model::request::Body;
 use bakeoff_model::request::check::{Check, Expect};
 use bakeoff_model::suite::metrics::{MetricSeries, MetricValues, MetricsRecord, OwnMetrics};
 use bakeoff_places::contracts::Destination;
@@ -103,7 +104,7 @@ async fn ask(on: &RunContext<'_>, metrics: &OwnMetrics) -> Told {
         method: "GET".to_owned(),
         path: metrics.path.clone(),
         headers: vec![("accept".to_owned(), ACCEPT.to_owned())],
-        body: String::new(),
+        body: Body::default(),
         expect: Expect::default(),
     };
     let to = Destination::of(&*on.instance);

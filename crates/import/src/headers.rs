@@ -1,0 +1,41 @@
+//! Headers of requests as people type them: in order, with repeats, with their names as typed. Pure.
+
+/// Headers of a connection and of the length of a body, which whoever sends the request makes.
+const OF_THE_CONNECTION: [&str; 9] = [
+    "connection",
+    "content-length",
+    "expect",
+    "keep-alive",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+
+/// Whether there is a header of this name.
+pub(crate) fn has(headers: &[(String, String)], name: &str) -> bool {
+    let mut names = headers.iter().map(|(name, _)| name);
+    names.any(|one| one.eq_ignore_ascii_case(name))
+}
+
+/// Removes the headers that belong to the connection, and returns their names as typed.
+pub(crate) fn without_connection(headers: &mut Vec<(String, String)>) -> Vec<String> {
+    let mut dropped: Vec<String> = Vec::new();
+    headers.retain(|(name, _)| {
+        let is_dropped = OF_THE_CONNECTION.contains(&name.to_ascii_lowercase().as_str());
+        if is_dropped && !dropped.contains(name) {
+            dropped.push(name.clone());
+        }
+        !is_dropped
+    });
+    dropped
+}
+
+/// Returns the note about headers that are not sent; `None` without any.
+pub(crate) fn note(dropped: &[String]) -> Option<String> {
+    let names = dropped.join(", ");
+    (!dropped.is_empty()).then(|| {
+        format!("not sent as typed, because bakeoff makes them for each connection: {names}")
+    })
+}
