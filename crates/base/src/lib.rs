@@ -1,8 +1,9 @@
 //! Small functions that several crates need and that must be the same everywhere: conversion of
-//! numbers and their text, seeded random numbers, the order of names, percent-encoding, problems,
-//! counted nouns. The crate knows nothing of suites, records or HTTP, so `stats` and `load` can use
+//! numbers and their text, seeded random numbers, the order of names, percent-encoding, compressed
+//! bodies, problems, counted nouns. The crate knows nothing of suites and records, so `stats` and `load` can use
 //! it as well as `model`.
 
+pub mod content_encoding;
 pub mod hint;
 pub mod natural;
 pub mod number;

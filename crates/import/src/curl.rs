@@ -12,7 +12,7 @@ mod words;
 use bakeoff_base::problem::Problem;
 
 use crate::outside::{Outside, Reasons};
-use crate::requests::Operation;
+use crate::requests::{Operation, may_change_data};
 use command::Arguments;
 use words::SimpleCommand;
 
@@ -24,9 +24,6 @@ pub struct CurlRequest {
     /// The notes.
     pub notes: Vec<String>,
 }
-
-/// Methods that change nothing.
-const READS: [&str; 3] = ["GET", "HEAD", "OPTIONS"];
 
 /// Reads a command line. The host of its URL is left out, and so are options that send nothing and
 /// what a shell would do besides.
@@ -48,7 +45,7 @@ pub fn read(text: &str, outside: Outside<'_>) -> Result<CurlRequest, Problem> {
     if found.is_redirected || !is_alone {
         notes.push("only the curl command itself is taken, not what a shell does besides".into());
     }
-    if !READS.contains(&operation.method.as_str()) {
+    if may_change_data(&operation.method) {
         notes.push(format!(
             "{}: it may change data, and is sent as often as the load asks for it",
             operation.name

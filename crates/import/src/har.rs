@@ -9,10 +9,13 @@ use std::collections::BTreeSet;
 
 use bakeoff_base::problem::Problem;
 use bakeoff_base::text::counted;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 use url::Url;
 
-use crate::requests::{Described, Operation, RequestSource};
+use crate::credentials;
+use crate::requests::{Choice, Described, Operation, RequestSource};
 use file::{Entry, File};
 
 /// The first status that is not a success.
@@ -20,9 +23,11 @@ const FAILURE: u16 = 400;
 /// "Not modified" responds to a condition that is not sent here.
 const NOT_MODIFIED: u16 = 304;
 const OK: u16 = 200;
+/// A part of a content, as it was asked for.
+const PARTIAL: u16 = 206;
 
-/// Headers that belong to a connection, to a browser or to its cache. `accept-encoding` is one of
-/// them: checks cannot look into a compressed body.
+/// Headers that belong to a connection, to a browser or to its cache. With `accept-encoding`,
+/// responses would be compressed as that browser wishes.
 const NOT_OF_THE_REQUEST: [&str; 24] = [
     "accept-encoding",
     "cache-control",
@@ -33,12 +38,12 @@ const NOT_OF_THE_REQUEST: [&str; 24] = [
     "host",
     "if-modified-since",
     "if-none-match",
+    "if-range",
     "keep-alive",
     "origin",
     "pragma",
     "priority",
     "proxy-connection",
-    "range",
     "referer",
     "te",
     "trailer",
@@ -50,37 +55,6 @@ const NOT_OF_THE_REQUEST: [&str; 24] = [
     "x-forwarded-for",
 ];
 
-/// Parts of names of headers and query parameters that are credentials.
-const SECRET: [&str; 14] = [
-    "api-key",
-    "api_key",
-    "apikey",
-    "authorization",
-    "cookie",
-    "credential",
-    "csrf",
-    "jwt",
-    "passw",
-    "secret",
-    "session",
-    "signature",
-    "token",
-    "xsrf",
-];
-/// Names of credentials that are too short to be searched for within names.
-const SECRET_WHOLE: [&str; 5] = ["auth", "key", "sid", "sig", "x-auth"];
-
-/// The selection of requests to take from a recording.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Choice {
-    /// The host whose requests are taken [default: the one with the most requests].
-    pub host: Option<String>,
-    /// Copy credentials, too.
-    pub secrets: bool,
-    /// Take requests that may change data, too.
-    pub writes: bool,
-}
-
 /// Reads a recording.
 ///
 /// # Errors
@@ -91,8 +65,19 @@ pub fn read(text: &str, choice: &Choice) -> Result<Described, Problem> {
     let file: File = serde_json::from_str(text)
         .map_err(|error| format!("no recording in the format HAR: {error}"))?;
     let mut taken = Taken::default();
+    let mut entries = Vec::new();
+    for (number, entry) in (1..).zip(file.log.entries) {
+        match serde_json::from_value::<Entry>(entry) {
+            Ok(entry) => entries.push(entry),
+            Err(error) => taken.leave_out(LeftOut {
+                request: format!("entry {number}"),
+                why: SkipReason::Other,
+                detail: format!("it is not an entry of HAR: {error}"),
+            }),
+        }
+    }
     let mut dynamic = Vec::new();
-    for entry in &file.log.entries {
+    for entry in &entries {
         match Exchange::of(entry) {
             Ok(exchange) => dynamic.push(exchange),
             Err(left_out) => taken.leave_out(left_out),
@@ -102,7 +87,7 @@ pub fn read(text: &str, choice: &Choice) -> Result<Described, Problem> {
     for exchange in &dynamic {
         match exchange.operation(&host, choice) {
             Ok(operation) => {
-                taken.credentials.extend(exchange.credentials());
+                taken.not_harmless.extend(exchange.not_harmless());
                 taken.add(operation);
             }
             Err(left_out) => taken.leave_out(left_out),
@@ -136,7 +121,8 @@ struct Exchange<'a> {
     url: Url,
     method: String,
     host: String,
-    status: u16,
+    /// The status of the response, if it was recorded.
+    status: Option<u16>,
     content_type: String,
 }
 
@@ -160,17 +146,19 @@ impl<'a> Exchange<'a> {
             None => name.to_owned(),
         };
         let left_out = |why: SkipReason, detail: &str| LeftOut {
-            request: format!("{method} {}", url.path()),
+            request: format!("{method} {}", credentials::without(url.path())),
             why,
             detail: detail.to_owned(),
         };
-        let Some(status) = u16::try_from(entry.response.status)
-            .ok()
-            .filter(|status| *status >= OK)
-        else {
-            return Err(left_out(SkipReason::Failed, "it has no response"));
+        let response = entry.response.as_ref();
+        let status = match response.and_then(|response| response.status) {
+            None => None,
+            Some(status) => match u16::try_from(status).ok().filter(|status| *status >= OK) {
+                None => return Err(left_out(SkipReason::Failed, "it has no response")),
+                status => status,
+            },
         };
-        let content = entry.response.content.as_ref();
+        let content = response.and_then(|response| response.content.as_ref());
         let content_type = essence(content.and_then(|content| content.mime_type.as_deref()));
         if is_static(&content_type) {
             return Err(left_out(SkipReason::Static, &content_type));
@@ -186,7 +174,7 @@ impl<'a> Exchange<'a> {
     }
 
     fn operation(&self, host: &str, choice: &Choice) -> Result<Operation, LeftOut> {
-        let request = format!("{} {}", self.method, self.url.path());
+        let request = format!("{} {}", self.method, credentials::without(self.url.path()));
         let left_out = |why: SkipReason, detail: &str| LeftOut {
             request: request.clone(),
             why,
@@ -207,72 +195,96 @@ impl<'a> Exchange<'a> {
             _ if !choice.writes => return Err(left_out(SkipReason::Changes, "it may change data")),
             _ => {}
         }
-        if self.status >= FAILURE {
-            let detail = format!("its response status was {}", self.status);
+        if let Some(status) = self.status.filter(|status| *status >= FAILURE) {
+            let detail = format!("its response status was {status}");
             return Err(left_out(SkipReason::Failed, &detail));
         }
-        let mut names = self.url.query_pairs().map(|(name, _)| name.into_owned());
-        if let Some(name) = names.find(|name| !choice.secrets && is_secret(name)) {
-            return Err(left_out(SkipReason::Credentials, &shown(&name)));
-        }
+        let pairs = self.url.query_pairs();
+        let pairs: Vec<(String, String)> = pairs
+            .map(|(name, value)| (name.into_owned(), value.into_owned()))
+            .collect();
         let body = self
             .body()
             .map_err(|why| left_out(SkipReason::Other, why))?;
+        let found = credentials::in_target(self.url.path(), &pairs);
+        let found = found.or_else(|| credentials::in_body(&body));
+        if let Some(name) = found.filter(|_| !choice.secrets) {
+            return Err(left_out(SkipReason::Credentials, &shown(&name)));
+        }
         let query = self.url.query().filter(|query| !query.is_empty());
         let query = query.map_or_else(String::new, |query| format!("?{query}"));
         let path = format!("{}{query}", self.url.path());
         let headers = self
             .headers()
-            .filter(|(name, _)| choice.secrets || !is_secret(name));
+            .filter(|(name, _)| choice.secrets || credentials::is_harmless(name));
         let keys = self.json_keys();
         Ok(Operation {
             name: format!("{} {path}", self.method),
             method: self.method.clone(),
             path,
             headers: headers.collect(),
-            body: body.into(),
+            body,
             weight: 1,
-            statuses: vec![match self.status {
-                NOT_MODIFIED => OK,
-                status => status,
-            }],
+            statuses: self.statuses(),
             is_json: keys.is_some(),
             keys: keys.unwrap_or_default(),
         })
     }
 
-    /// Returns the headers that belong to the request itself, in lower case.
+    /// Returns the accepted statuses: that of the response; without one, any success.
+    fn statuses(&self) -> Vec<u16> {
+        let status = match self.status {
+            Some(NOT_MODIFIED) => Some(OK),
+            Some(PARTIAL) if !self.is_partial() => Some(OK),
+            status => status,
+        };
+        status.into_iter().collect()
+    }
+
+    /// Whether a part of a content was asked for and came. Otherwise the whole is asked for.
+    fn is_partial(&self) -> bool {
+        let headers = self.entry.request.headers.iter().flatten();
+        let mut names = headers.map(|header| &header.name);
+        self.status == Some(PARTIAL) && names.any(|name| name.eq_ignore_ascii_case("range"))
+    }
+
+    /// Returns the headers that belong to the request itself, as they were recorded.
     fn headers(&self) -> impl Iterator<Item = (String, String)> {
-        let headers = self.entry.request.headers.iter();
+        let headers = self.entry.request.headers.iter().flatten();
         headers.filter_map(|header| {
             let name = header.name.to_ascii_lowercase();
-            is_of_the_request(&name).then(|| (name, header.value.clone()))
+            let is_taken = is_of_the_request(&name) && (name != "range" || self.is_partial());
+            is_taken.then(|| (header.name.clone(), header.value.clone()))
         })
     }
 
-    /// Returns the names of headers that are credentials.
-    fn credentials(&self) -> impl Iterator<Item = String> {
-        let names = self.headers().map(|(name, _)| name);
-        names.filter(|name| is_secret(name))
+    /// Returns the names, in lower case, of headers that may be credentials.
+    fn not_harmless(&self) -> impl Iterator<Item = String> {
+        let names = self.headers().map(|(name, _)| name.to_ascii_lowercase());
+        names.filter(|name| !credentials::is_harmless(name))
     }
 
-    fn body(&self) -> Result<String, &'static str> {
+    fn body(&self) -> Result<Vec<u8>, &'static str> {
         let Some(data) = &self.entry.request.post_data else {
-            return Ok(String::new());
+            return Ok(Vec::new());
         };
         if let Some(text) = data.text.as_ref().filter(|text| !text.is_empty()) {
-            return Ok(text.clone());
+            return match data.encoding.as_deref() {
+                Some("base64") => STANDARD.decode(text).map_err(|_| "its body is not base64"),
+                _ => Ok(text.clone().into_bytes()),
+            };
         }
         let params = data.params.as_deref().unwrap_or_default();
         let sent_as = |kind: &str| {
-            self.headers()
-                .any(|(name, value)| name == "content-type" && value.starts_with(kind))
+            self.headers().any(|(name, value)| {
+                name.eq_ignore_ascii_case("content-type") && value.starts_with(kind)
+            })
         };
         match params.is_empty() || sent_as("application/x-www-form-urlencoded") {
             true => {
                 let mut form = url::form_urlencoded::Serializer::new(String::new());
                 form.extend_pairs(params.iter().map(|pair| (&pair.name, &pair.value)));
-                Ok(form.finish())
+                Ok(form.finish().into_bytes())
             }
             false => Err("its body is not text"),
         }
@@ -283,7 +295,7 @@ impl<'a> Exchange<'a> {
         if !self.content_type.contains("json") {
             return None;
         }
-        let content = self.entry.response.content.as_ref()?;
+        let content = self.entry.response.as_ref()?.content.as_ref()?;
         let plain = content.encoding.as_deref().unwrap_or_default().is_empty();
         let text = content.text.as_deref().filter(|_| plain);
         match text.and_then(|text| serde_json::from_str(text).ok()) {
@@ -328,8 +340,8 @@ fn host(exchanges: &[Exchange<'_>], choice: &Choice) -> Result<String, Problem> 
 struct Taken {
     operations: Vec<Operation>,
     left_out: Vec<LeftOut>,
-    /// Names of headers.
-    credentials: BTreeSet<String>,
+    /// Names of headers that may be credentials.
+    not_harmless: BTreeSet<String>,
 }
 
 impl Taken {
@@ -367,7 +379,7 @@ impl Taken {
             let line = match one.why {
                 SkipReason::OtherHost => format!("{}: to {}", one.request, one.detail),
                 SkipReason::Credentials => {
-                    format!("{}: `{}` in its query", one.request, one.detail)
+                    format!("{}: {}", one.request, credential(&one.detail))
                 }
                 _ => format!("{}: {}", one.request, one.detail),
             };
@@ -405,26 +417,34 @@ impl Taken {
                 SkipReason::Changes => {
                     format!("left out: {count} that may change data; --writes takes them")
                 }
-                SkipReason::Credentials => format!(
-                    "left out: {count} with credentials in the query ({details}); --secrets takes \
-                     them"
-                ),
+                SkipReason::Credentials => {
+                    format!("left out: {count} with credentials ({details}); --secrets takes them")
+                }
                 SkipReason::Failed => format!("left out: {count} that failed ({details})"),
                 SkipReason::Other => format!("left out: {count} more ({details})"),
             });
         }
-        let names = Vec::from_iter(self.credentials.iter().map(String::as_str)).join(", ");
+        let names = Vec::from_iter(self.not_harmless.iter().map(String::as_str)).join(", ");
         match (names.as_str(), choice.secrets) {
             ("", _) => {}
             (names, false) => notes.push(format!(
-                "not copied, because they are credentials: {names}; --secrets copies them"
+                "headers that are not copied, because they may be credentials: {names}; --secrets \
+                 copies them"
             )),
             (names, true) => notes.push(format!(
-                "copied, though they are credentials: {names}; every reader of the suite has them"
+                "headers that are copied, though they may be credentials: {names}; every reader of \
+                 the suite has them"
             )),
         }
-        if self.operations.iter().any(|one| !one.body.is_empty()) {
-            notes.push("bodies are as they were recorded; look what is in them".to_owned());
+        let with_body = self.operations.iter().filter(|one| !one.body.is_empty());
+        let names: BTreeSet<String> = with_body
+            .map(|one| format!("{} {}", one.method, credentials::without(&one.path)))
+            .collect();
+        if !names.is_empty() {
+            let names = Vec::from_iter(names).join(", ");
+            notes.push(format!(
+                "bodies are as they were recorded; look what is in them: {names}"
+            ));
         }
         notes.push(
             "not copied: headers of the browser, of its cache and of connections, with \
@@ -432,6 +452,14 @@ impl Taken {
                 .to_owned(),
         );
         notes
+    }
+}
+
+/// Says where a credential is.
+fn credential(detail: &str) -> String {
+    match detail.contains(' ') {
+        true => detail.to_owned(),
+        false => format!("`{detail}` may be a credential"),
     }
 }
 
@@ -464,17 +492,12 @@ fn is_static(content_type: &str) -> bool {
         || rest.contains("font-")
 }
 
-fn is_secret(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    SECRET.iter().any(|part| name.contains(part)) || SECRET_WHOLE.contains(&name.as_str())
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{Choice, read};
-    use crate::requests::Operation;
+    use super::read;
+    use crate::requests::{Choice, Operation};
 
     fn entry(method: &str, url: &str, headers: &[(&str, &str)], response: Value) -> Value {
         let headers: Vec<Value> = headers
@@ -564,10 +587,7 @@ mod tests {
     #[test]
     fn requests_of_one_host_are_taken_as_often_as_they_were_recorded() {
         let described = read(&visit(), &Choice::default()).unwrap();
-        let kept = Vec::from([
-            ("accept".to_owned(), "application/json".to_owned()),
-            ("x-unit".to_owned(), "km".to_owned()),
-        ]);
+        let kept = vec![("Accept".to_owned(), "application/json".to_owned())];
         let items = Operation {
             name: "GET /items?page=2&q=a%20b".to_owned(),
             method: "GET".to_owned(),
@@ -657,14 +677,14 @@ mod tests {
         let described = read(&text, &Choice::default()).unwrap();
         assert_eq!(described.operations.len(), 1);
         let headers = &described.operations[0].headers;
-        assert_eq!(headers, &[("x-author".to_owned(), "me".to_owned())]);
+        assert_eq!(headers, &[]);
         assert_eq!(
             described.left_out,
-            ["GET /feed: `access_token` in its query"]
+            ["GET /feed: `access_token` may be a credential"]
         );
         let notes = described.notes.join("\n");
         assert!(
-            notes.contains("they are credentials: authorization, cookie, x-csrf-token; --secrets"),
+            notes.contains("be credentials: authorization, cookie, x-author, x-csrf-token; --sec"),
             "{notes}"
         );
         assert!(!format!("{described:?}").contains("abc"));
@@ -676,13 +696,13 @@ mod tests {
         assert_eq!(described.operations.len(), 2);
         assert_eq!(
             described.operations[0].headers[0],
-            ("cookie".to_owned(), "sid=1".to_owned())
+            ("Cookie".to_owned(), "sid=1".to_owned())
         );
         assert!(
             described
                 .notes
                 .join("\n")
-                .contains("copied, though they are credentials")
+                .contains("copied, though they may be credentials")
         );
     }
 
@@ -707,6 +727,71 @@ mod tests {
             [("POST /search", &b"a"[..]), ("POST /search (2)", b"q=a+b")]
         );
         assert!(described.operations[0].is_json);
+    }
+
+    #[test]
+    fn entries_are_taken_though_others_are_odd() {
+        let range = [("Range", "bytes=0-9")];
+        let mut post = entry("POST", "http://a/bytes", &[], answer(200, "", ""));
+        post["request"]["postData"] = json!({ "text": "AAH/", "encoding": "base64" });
+        let mut login = entry("POST", "http://a/login", &[], answer(200, "", ""));
+        login["request"]["postData"] = json!({ "text": "{\"user\": 1, \"password\": 2}" });
+        let entries = [
+            json!({ "request": { "method": "GET", "url": "http://a/plain" } }),
+            json!({ "request": { "method": "GET" } }),
+            json!(7),
+            entry(
+                "GET",
+                "http://a/part",
+                &range,
+                answer(206, "text/plain", ""),
+            ),
+            entry(
+                "GET",
+                "http://a/whole",
+                &range,
+                answer(200, "text/plain", ""),
+            ),
+            entry("GET", "http://a/cut", &[], answer(206, "text/plain", "")),
+            post,
+            login,
+            entry(
+                "GET",
+                "http://a/eyJhbGci.eyJz.c2ln/x",
+                &[],
+                answer(200, "", ""),
+            ),
+        ];
+        let choice = Choice {
+            writes: true,
+            ..Choice::default()
+        };
+        let described = read(&recording(&entries), &choice).unwrap();
+        let all = described.operations.iter();
+        let all: Vec<(&str, &[u16], usize, &[u8])> = all
+            .map(|one| (&*one.name, &*one.statuses, one.headers.len(), &*one.body))
+            .collect();
+        let expect: [(&str, &[u16], usize, &[u8]); 5] = [
+            ("GET /plain", &[], 0, b""),
+            ("GET /part", &[206], 1, b""),
+            ("GET /whole", &[200], 0, b""),
+            ("GET /cut", &[200], 0, b""),
+            ("POST /bytes", &[200], 0, &[0, 1, 255]),
+        ];
+        assert_eq!(all, expect);
+        let left_out = described.left_out;
+        assert!(
+            left_out[0].starts_with("entry 2: it is not an entry of HAR"),
+            "{left_out:?}"
+        );
+        assert!(left_out[1].starts_with("entry 3: "), "{left_out:?}");
+        assert_eq!(
+            left_out[2..],
+            [
+                "POST /login: `password` may be a credential",
+                "GET /…/x: a token in its path",
+            ]
+        );
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! or proxy recorded, files of HTTP requests, and curl command lines. No input, no output: texts
 //! in, requests and notes out. The crate knows no suite.
 
+mod credentials;
 pub mod curl;
 pub mod har;
 mod headers;
@@ -13,4 +14,4 @@ pub mod scalar;
 mod target;
 
 pub use outside::Outside;
-pub use requests::{Described, Operation, RequestSource, another};
+pub use requests::{Choice, Described, Operation, RequestSource, another};

@@ -4,17 +4,32 @@ use bakeoff_base::percent;
 use bakeoff_base::problem::Problem;
 use serde_json::{Map, Value};
 
-use crate::requests::{Described, Operation};
+use crate::headers;
+use crate::requests::{Described, Operation, in_short};
 use crate::scalar::as_text;
+
+mod security;
 
 /// Maximum length of a chain of references.
 const REFERENCES_MAX: usize = 8;
 
-/// Reads a description, JSON or YAML. `base` replaces the description's own prefix of every path.
+/// Which operations of a description are taken, and where they are.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Selected {
+    /// Replaces the description's own prefix of every path.
+    pub base: Option<String>,
+    /// Take operations that may change data, too.
+    pub writes: bool,
+    /// Operations that are taken though their methods may change data: `POST /search`.
+    pub named: Vec<String>,
+}
+
+/// Reads a description, JSON or YAML.
 ///
 /// # Errors
-/// The text is neither, or is not an OpenAPI description.
-pub fn read(text: &str, base: Option<&str>) -> Result<Described, Problem> {
+/// The text is neither, is not an OpenAPI description, or has no operation that is named.
+pub fn read(text: &str, selected: &Selected) -> Result<Described, Problem> {
+    let base = selected.base.as_deref();
     let document: Value = serde_json::from_str(text)
         .or_else(|_| serde_norway::from_str(text))
         .map_err(|error| format!("neither JSON nor YAML: {error}"))?;
@@ -35,6 +50,9 @@ pub fn read(text: &str, base: Option<&str>) -> Result<Described, Problem> {
             "{base} of its server stands before every path; --base-path / drops it"
         ));
     }
+    let mut named: Vec<&String> = selected.named.iter().collect();
+    let mut guessed = Grouped::default();
+    let mut needed = Grouped::default();
     for (path, item) in paths {
         let item = reader.resolved(item);
         for method in ["get", "head", "post", "put", "patch", "delete"] {
@@ -42,7 +60,10 @@ pub fn read(text: &str, base: Option<&str>) -> Result<Described, Problem> {
                 continue;
             };
             let name = format!("{} {path}", method.to_uppercase());
-            if method != "get" {
+            let is_named = named.iter().any(|one| **one == name);
+            named.retain(|one| **one != name);
+            let is_read = method == "get" || is_named || selected.writes && method != "head";
+            if !is_read {
                 let why = match method {
                     "head" => "it has no body to check",
                     _ => "it may change data",
@@ -50,25 +71,75 @@ pub fn read(text: &str, base: Option<&str>) -> Result<Described, Problem> {
                 described.left_out.push(format!("{name}: {why}"));
                 continue;
             }
-            let mut guessed = Vec::new();
-            match reader.operation(name.clone(), path, item, operation, &mut guessed) {
-                Ok(operation) => {
-                    described.operations.push(operation);
-                    let note = |parameter: String| {
-                        format!("{name}: `{parameter}`, an integer without an example: write one")
-                    };
-                    described.notes.extend(guessed.into_iter().map(note));
+            let mut of_operation = Vec::new();
+            let place = Place { method, path, item };
+            match reader.operation(&place, operation, &mut of_operation) {
+                Ok(request) => {
+                    let credentials = security::needed(&document, operation, &request.headers);
+                    needed.extend(credentials, &name);
+                    guessed.extend(of_operation, &name);
+                    described.operations.push(request);
                 }
                 Err(why) => described.left_out.push(format!("{name}: {why}")),
             }
         }
     }
+    if let Some(named) = named.first() {
+        return Err(format!("it has no operation `{named}`").into());
+    }
+    let guessed = guessed.notes(|parameter, names| {
+        format!("{names}: `{parameter}`, an integer without an example: write one")
+    });
+    let needed = needed.notes(|credential, names| {
+        format!("{names}: the description asks for {credential}, which is not sent; -H 'Name: value' of a duel sends it")
+    });
+    described.notes.extend(guessed.chain(needed));
     Ok(described)
+}
+
+/// Things that several operations have in common, each with their names.
+#[derive(Default)]
+struct Grouped(Vec<(String, Vec<String>)>);
+
+impl Grouped {
+    fn extend(&mut self, things: Vec<String>, name: &str) {
+        for thing in things {
+            match self.0.iter_mut().find(|(one, _)| *one == thing) {
+                Some((_, names)) => names.push(name.to_owned()),
+                None => self.0.push((thing, vec![name.to_owned()])),
+            }
+        }
+    }
+
+    /// Returns a sentence for each, made of it and of the names in short.
+    fn notes(self, sentence: impl Fn(&str, &str) -> String) -> impl Iterator<Item = String> {
+        let all = self.0.into_iter();
+        all.map(move |(thing, names)| sentence(&thing, &in_short(&names)))
+    }
+}
+
+/// An operation's method, its path, and what the path has for all its methods.
+struct Place<'a> {
+    method: &'a str,
+    path: &'a str,
+    item: &'a Value,
 }
 
 /// Returns the prefix of every path: the path of the first server in OpenAPI 3, `basePath` in 2.
 fn base_path(document: &Value) -> String {
-    let base = match document.pointer("/servers/0/url").and_then(Value::as_str) {
+    let url = document.pointer("/servers/0/url").and_then(Value::as_str);
+    let variables = document.pointer("/servers/0/variables");
+    let variables = variables.and_then(Value::as_object);
+    let mut url = url.map(str::to_owned);
+    for (name, variable) in variables.into_iter().flatten() {
+        let first = || variable.get("enum")?.as_array()?.first();
+        let value = variable.get("default").or_else(first).and_then(as_text);
+        url = url.map(|url| match value {
+            Some(value) => url.replace(&format!("{{{name}}}"), &value),
+            None => url,
+        });
+    }
+    let base = match url.as_deref() {
         Some(url) => match url.split_once("://") {
             Some((_, rest)) => rest.find('/').map_or("", |at| &rest[at..]),
             None => url,
@@ -104,23 +175,26 @@ impl<'a> Reader<'a> {
 
     fn operation(
         &self,
-        name: String,
-        path: &str,
-        item: &'a Value,
+        place: &Place<'a>,
         operation: &'a Value,
         guessed: &mut Vec<String>,
     ) -> Result<Operation, Problem> {
+        let method = place.method.to_uppercase();
         let responses = operation.get("responses").and_then(Value::as_object);
         let successes = successes(responses);
         let response = successes.first().map(|(_, value)| self.resolved(value));
         let example = response.and_then(|response| self.response_example(response));
         let fields = fields(example.unwrap_or(&Value::Null));
-        let mut path = path.to_owned();
+        let mut path = percent::request_target(place.path);
         let mut query = Vec::new();
         let mut headers = Vec::new();
-        for parameter in self.parameters(item, operation) {
+        for parameter in self.parameters(place.item, operation) {
             let text = |key: &str| parameter.get(key).and_then(Value::as_str);
             let (name, place) = (text("name").unwrap_or_default(), text("in"));
+            // OpenAPI 2 has the body among the parameters.
+            if matches!(place, Some("body" | "formData")) {
+                continue;
+            }
             let required = parameter.get("required") == Some(&Value::Bool(true));
             let value = match self.value(parameter, required.then_some(&fields)) {
                 Some(value) => value,
@@ -134,6 +208,7 @@ impl<'a> Reader<'a> {
             };
             match place {
                 Some("path") => {
+                    let name = percent::request_target(name);
                     path = path.replace(&format!("{{{name}}}"), &percent::component(&value));
                 }
                 Some("query") => query.push(format!("{name}={}", percent::component(&value))),
@@ -144,17 +219,29 @@ impl<'a> Reader<'a> {
                 _ => {}
             }
         }
+        if let Some((_, rest)) = path.split_once('{') {
+            let name = rest.split('}').next().unwrap_or_default();
+            return Err(format!("`{name}` is not described").into());
+        }
+        let body = match place.method {
+            "get" | "head" => None,
+            _ => self.body(place.item, operation)?,
+        };
+        let (content_type, body) = body.unzip();
+        let is_typed = headers::has(&headers, "content-type");
+        let content_type = content_type.filter(|_| !is_typed);
+        headers.extend(content_type.map(|kind| ("Content-Type".to_owned(), kind)));
         let query = match query.as_slice() {
             [] => String::new(),
             list => format!("?{}", list.join("&")),
         };
         let is_json = response.is_some_and(|response| self.is_json(operation, response));
         Ok(Operation {
-            name,
-            method: "GET".to_owned(),
+            name: format!("{method} {}", place.path),
+            method,
             path: format!("{}{path}{query}", self.base),
             headers,
-            body: Vec::new(),
+            body: body.unwrap_or_default(),
             weight: 1,
             statuses: successes.iter().map(|(status, _)| *status).collect(),
             is_json,
@@ -165,14 +252,111 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Returns the parameters of this operation, including those of the whole path.
+    /// Returns the parameters of this operation, and those of the whole path that it does not have
+    /// itself.
     fn parameters(&self, item: &'a Value, operation: &'a Value) -> Vec<&'a Value> {
-        [item, operation]
-            .into_iter()
-            .filter_map(|holder| holder.get("parameters")?.as_array())
-            .flatten()
-            .map(|parameter| self.resolved(parameter))
-            .collect()
+        let mut all: Vec<&Value> = Vec::new();
+        for holder in [item, operation] {
+            let own = holder.get("parameters").and_then(Value::as_array);
+            for parameter in own.into_iter().flatten() {
+                let parameter = self.resolved(parameter);
+                let key = |one: &'a Value| (one.get("name"), one.get("in"));
+                match all.iter_mut().find(|one| key(one) == key(parameter)) {
+                    Some(one) => *one = parameter,
+                    None => all.push(parameter),
+                }
+            }
+        }
+        all
+    }
+
+    /// Returns type and bytes of the body by the description's examples; `None` without a body.
+    fn body(
+        &self,
+        item: &'a Value,
+        operation: &'a Value,
+    ) -> Result<Option<(String, Vec<u8>)>, Problem> {
+        if let Some(body) = operation.get("requestBody") {
+            let body = self.resolved(body);
+            let media = body.get("content").and_then(Value::as_object);
+            let kinds = media.into_iter().flatten();
+            let kinds = kinds.filter_map(|(kind, holder)| {
+                let text = self.written(kind, self.example(holder)?)?;
+                Some((kind.clone(), text.into_bytes()))
+            });
+            let is_json = |(kind, _): &(String, Vec<u8>)| kind.contains("json");
+            let kinds: Vec<(String, Vec<u8>)> = kinds.collect();
+            let best = kinds.iter().position(is_json).unwrap_or_default();
+            let found = kinds.into_iter().nth(best);
+            let is_required = body.get("required") == Some(&Value::Bool(true));
+            return match found {
+                None if is_required || media.is_some_and(|media| !media.is_empty()) => {
+                    Err("its body has no example".into())
+                }
+                found => Ok(found),
+            };
+        }
+        let of_body = |one: &&Value| one.get("in").and_then(Value::as_str) == Some("body");
+        let Some(parameter) = self.parameters(item, operation).into_iter().find(of_body) else {
+            return Ok(None);
+        };
+        let example = self.example(parameter).ok_or("its body has no example")?;
+        Ok(Some((
+            "application/json".to_owned(),
+            example.to_string().into_bytes(),
+        )))
+    }
+
+    /// Returns an example as a body of this type.
+    fn written(&self, kind: &str, example: Value) -> Option<String> {
+        if kind.contains("json") {
+            return Some(example.to_string());
+        }
+        match example {
+            Value::Object(fields) if kind == "application/x-www-form-urlencoded" => {
+                let fields = fields.iter();
+                let pairs = fields.map(|(name, value)| Some((name, as_text(value)?)));
+                let pairs: Vec<_> = pairs.collect::<Option<_>>()?;
+                let mut form = url::form_urlencoded::Serializer::new(String::new());
+                Some(form.extend_pairs(pairs).finish())
+            }
+            Value::String(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Returns the example of a body, or one made of the examples in its schema.
+    fn example(&self, holder: &'a Value) -> Option<Value> {
+        let given = self.response_example(holder).cloned();
+        given.or_else(|| self.sample(holder.get("schema")?, 0))
+    }
+
+    /// Returns a value that a schema describes, if it says enough.
+    fn sample(&self, schema: &'a Value, depth: usize) -> Option<Value> {
+        let schema = self.resolved(schema);
+        let first = |key: &str| schema.get(key)?.as_array()?.first();
+        let given = schema.get("example").or_else(|| first("examples"));
+        let given = given
+            .or_else(|| schema.get("default"))
+            .or_else(|| first("enum"));
+        if given.is_some() || depth > REFERENCES_MAX {
+            return given.cloned();
+        }
+        if let Some(items) = schema.get("items") {
+            return Some(Value::Array(vec![self.sample(items, depth + 1)?]));
+        }
+        let properties = schema.get("properties")?.as_object()?;
+        let required = schema.get("required").and_then(Value::as_array);
+        let mut object = Map::new();
+        for (name, property) in properties {
+            let is_required = required.is_some_and(|names| names.contains(&name.as_str().into()));
+            match self.sample(property, depth + 1) {
+                Some(value) => drop(object.insert(name.clone(), value)),
+                None if is_required => return None,
+                None => {}
+            }
+        }
+        (!object.is_empty()).then_some(Value::Object(object))
     }
 
     /// Returns the value of a parameter: an example, a default, or one of the listed values. For a
@@ -290,7 +474,7 @@ fn one_of(description: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::read;
+    use super::{Selected, read};
     use crate::requests::{Described, Operation};
 
     const DESCRIPTION: &str = r##"
@@ -332,7 +516,7 @@ components:
 
     #[test]
     fn requests_come_from_examples() {
-        let described = read(DESCRIPTION, None).unwrap();
+        let described = read(DESCRIPTION, &Selected::default()).unwrap();
         let city = Operation {
             name: "GET /cities/{id}".to_owned(),
             method: "GET".to_owned(),
@@ -384,7 +568,11 @@ components:
     fn what_stands_before_paths_can_be_said() {
         let text = r#"{"servers": [{"url": "/api"}], "paths": {"/a": {"get": {}}}}"#;
         let check = |base: Option<&str>, path: &str, notes: usize| {
-            let described = read(text, base).unwrap();
+            let selected = Selected {
+                base: base.map(str::to_owned),
+                ..Selected::default()
+            };
+            let described = read(text, &selected).unwrap();
             assert_eq!(described.operations[0].path, path);
             assert_eq!(described.notes.len(), notes, "{:?}", described.notes);
         };
@@ -393,9 +581,111 @@ components:
         check(Some("/v1/"), "/v1/a", 0);
     }
 
+    fn requests(text: &str, selected: &Selected) -> (Vec<String>, Described) {
+        let described = read(text, selected).unwrap();
+        let all = described.operations.iter().map(|one| {
+            let body = String::from_utf8_lossy(&one.body);
+            format!("{} {} {body}", one.method, one.path)
+        });
+        (all.collect(), described)
+    }
+
+    #[test]
+    fn small_faults_of_descriptions_make_no_wrong_requests() {
+        let check = |text: &str, taken: &[&str], left_out: &[&str]| {
+            let (found, described) = requests(text, &Selected::default());
+            let found: Vec<&str> = found.iter().map(|one| one.trim_end()).collect();
+            assert_eq!(found, taken, "{text}");
+            assert_eq!(described.left_out, left_out, "{text}");
+        };
+        check(
+            r#"{"servers": [{"url": "/{version}/api", "variables": {"version": {"default": "v1"}}}],
+                "paths": {"/a": {"get": {}}}}"#,
+            &["GET /v1/api/a"],
+            &[],
+        );
+        check(
+            r#"{"paths": {"/a/{id}/x": {"get": {}}}}"#,
+            &[],
+            &["GET /a/{id}/x: `id` is not described"],
+        );
+        check(
+            r#"{"paths": {"/a/{id}": {
+                "parameters": [{"name": "id", "in": "path", "example": 1},
+                               {"name": "q", "in": "query", "example": "base"}],
+                "get": {"parameters": [{"name": "id", "in": "path", "example": 2},
+                                       {"name": "q", "in": "query", "example": "own"}]}}}}"#,
+            &["GET /a/2?q=own"],
+            &[],
+        );
+        check(r#"{"paths": {"/a b": {"get": {}}}}"#, &["GET /a%20b"], &[]);
+    }
+
+    #[test]
+    fn operations_that_read_by_post_are_taken_by_name() {
+        let text = r##"{"paths": {
+            "/search": {"post": {"requestBody": {"content": {"application/json": {
+                "example": {"q": "a"}}}}}},
+            "/made": {"post": {"requestBody": {"content": {"application/json": {"schema": {
+                "required": ["a"], "properties": {"a": {"example": 1}, "b": {}}}}}}}},
+            "/form": {"put": {"requestBody": {"content": {"application/x-www-form-urlencoded": {
+                "example": {"a": "b c"}}}}}},
+            "/bare": {"post": {"requestBody": {"content": {"application/json": {}}}}},
+            "/items": {"delete": {}}}}"##;
+        let named = Selected {
+            named: vec!["POST /search".to_owned()],
+            ..Selected::default()
+        };
+        let (found, described) = requests(text, &named);
+        assert_eq!(found, [r#"POST /search {"q":"a"}"#]);
+        assert_eq!(described.left_out.len(), 4);
+        assert_eq!(described.operations[0].headers[0].1, "application/json");
+        let writes = Selected {
+            writes: true,
+            ..Selected::default()
+        };
+        let (found, described) = requests(text, &writes);
+        let expect = [
+            r#"POST /search {"q":"a"}"#,
+            r#"POST /made {"a":1}"#,
+            "PUT /form a=b+c",
+            "DELETE /items ",
+        ];
+        assert_eq!(found, expect);
+        assert_eq!(described.left_out, ["POST /bare: its body has no example"]);
+        let other = Selected {
+            named: vec!["POST /x".to_owned()],
+            ..Selected::default()
+        };
+        let error = read(text, &other).unwrap_err();
+        assert_eq!(error.message(), "it has no operation `POST /x`");
+    }
+
+    #[test]
+    fn what_operations_have_in_common_is_said_once() {
+        let id = r#""parameters": [{"name": "id", "in": "path", "schema": {"type": "integer"}}]"#;
+        let paths = (0..50).map(|n| format!(r#""/x{n}/{{id}}": {{"get": {{{id}}}}}"#));
+        let paths: Vec<String> = paths.collect();
+        let text = format!(
+            r#"{{"security": [{{"key": []}}], "paths": {{{}}}, "components": {{"securitySchemes":
+                {{"key": {{"type": "apiKey", "in": "header", "name": "X-Key"}}}}}}}}"#,
+            paths.join(", ")
+        );
+        let text = text.replace(r#""in": "path","#, r#""in": "path", "required": true,"#);
+        let (_, described) = requests(&text, &Selected::default());
+        assert_eq!(
+            described.notes,
+            [
+                "GET /x0/{id} and 49 more: `id=1`, an integer without an example: write one",
+                "GET /x0/{id} and 49 more: the description asks for the header `X-Key`, which is not \
+                 sent; -H 'Name: value' of a duel sends it",
+            ]
+        );
+    }
+
     #[test]
     fn what_is_no_description_is_refused() {
-        let refused = |text: &str| read(text, None).unwrap_err();
+        let refused = |text: &str| read(text, &Selected::default()).unwrap_err();
         assert!(refused("{\"a\":").message().starts_with("neither JSON nor"));
         assert!(refused("{}").message().contains("no `paths`"));
     }

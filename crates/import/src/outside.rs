@@ -1,5 +1,5 @@
-//! What a text refers to and does not hold itself: variables and files. The crate reads neither, so
-//! whoever calls it passes the two functions that do.
+//! What a text refers to and does not hold itself: variables, files, the time. The crate reads none
+//! of them, so whoever calls it passes the functions that do.
 
 use bakeoff_base::problem::Problem;
 
@@ -10,6 +10,8 @@ pub struct Outside<'a> {
     pub variable: &'a dyn Fn(&str) -> Option<String>,
     /// Returns the bytes of a file; the problem names it.
     pub file: &'a dyn Fn(&str) -> Result<Vec<u8>, Problem>,
+    /// Returns the time in seconds since 1970.
+    pub now_s: &'a dyn Fn() -> u64,
 }
 
 impl Outside<'static> {
@@ -19,6 +21,7 @@ impl Outside<'static> {
         Self {
             variable: &|_| None,
             file: &|name| Err(format!("{name}: no such file").into()),
+            now_s: &|| 0,
         }
     }
 }

@@ -37,6 +37,63 @@ pub struct Described {
     pub notes: Vec<String>,
 }
 
+/// Methods that change nothing (RFC 9110, 9.2.1).
+const READS: [&str; 3] = ["GET", "HEAD", "OPTIONS"];
+
+/// Whether requests of this method may change data. In files and recordings they are taken only if
+/// that is asked for.
+pub(crate) fn may_change_data(method: &str) -> bool {
+    !READS.contains(&method)
+}
+
+/// Which requests of a document are taken.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Choice {
+    /// The host whose requests are taken [default: the one with the most requests].
+    pub host: Option<String>,
+    /// Copy credentials, too.
+    pub secrets: bool,
+    /// Take requests that may change data, too.
+    pub writes: bool,
+}
+
+/// Returns names in a sentence: one, or the first and how many more there are.
+pub(crate) fn in_short(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [name] => name.clone(),
+        [first, others @ ..] => format!("{first} and {} more", others.len()),
+    }
+}
+
+impl Described {
+    /// Returns a sentence for each reason why requests are left out.
+    #[must_use]
+    pub fn left_out_in_short(&self) -> Vec<String> {
+        let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
+        for line in &self.left_out {
+            let (name, reason) = line.rsplit_once(": ").unwrap_or((line, ""));
+            match reasons.iter_mut().find(|(one, _)| *one == reason) {
+                Some((_, names)) => names.push(name.to_owned()),
+                None => reasons.push((reason, vec![name.to_owned()])),
+            }
+        }
+        let reasons = reasons.into_iter();
+        reasons
+            .map(|(reason, names)| format!("{}: {reason}", in_short(&names)))
+            .collect()
+    }
+
+    /// Returns what takes the requests that are left out, if there is an option for it.
+    #[must_use]
+    pub fn remedy(&self) -> Option<&'static str> {
+        let mut left_out = self.left_out.iter();
+        left_out
+            .any(|line| line.ends_with("it may change data"))
+            .then_some("--writes takes those that may change data")
+    }
+}
+
 /// Returns the name, or appends the first free number from 2 on: `GET /a (2)`.
 #[must_use]
 pub fn another(name: String, is_taken: impl Fn(&str) -> bool) -> String {

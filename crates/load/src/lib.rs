@@ -41,6 +41,7 @@ pub use core_sharing::core_sharing;
 pub use error::LoadError;
 pub use limits::raise_nofile;
 pub use null_server::NullServer;
+pub use prepare::request::single_head;
 pub use shared::{Go, Stop};
 pub use transport::socket::may_bind_to_device;
 

@@ -7,7 +7,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use bakeoff_base::percent;
+use bakeoff_base::{content_encoding, percent};
+use bakeoff_model::request::RequestSpec;
 use bakeoff_model::request::check::ReceivedResponse;
 use bakeoff_tls::Client;
 use http_body_util::{BodyExt, Full, Limited};
@@ -96,23 +97,23 @@ pub async fn ask_over(
     let client = client.map(|tls| Client::new(tls, &host, spoken.alpn()));
     let client = client.transpose();
     let client = client.map_err(|error| AskError::NoAnswer(format!("no TLS: {error}")))?;
-    let request = match is_call {
-        true => call(request, &host, client.is_some())?,
-        false => request,
+    let (request, head) = match is_call {
+        true => (call(request, &host, client.is_some())?, None),
+        false => (request, Some(head(question, &host)?)),
     };
     let asking = async {
         let stream = TcpStream::connect(address)
             .await
             .map_err(|error| AskError::NoAnswer(format!("cannot connect to {address}: {error}")))?;
         let Some(client) = client else {
-            return exchange(Listening(stream), request, is_call).await;
+            return exchange(Listening::new(stream, head), request, is_call).await;
         };
         let connecting = TlsConnector::from(client.config).connect(client.name, stream);
         let stream = connecting.await.map_err(|error| {
             let reason = bakeoff_tls::reason_of(&error);
             AskError::NoAnswer(format!("the TLS handshake failed: {reason}"))
         })?;
-        exchange(Listening(stream), request, is_call).await
+        exchange(Listening::new(stream, head), request, is_call).await
     };
     let answer = tokio::time::timeout(timeout, asking).await;
     answer.unwrap_or_else(|_| {
@@ -151,6 +152,19 @@ fn request(
             .insert(HOST, host.map_err(|error| bad(path, &error))?);
     }
     Ok(request)
+}
+
+/// The head of the request as the load has it: hyper would send other names and another path.
+fn head(question: HttpRequest<'_>, host: &str) -> Result<Vec<u8>, AskError> {
+    let request = RequestSpec {
+        method: question.method.to_owned(),
+        path: question.path.to_owned(),
+        headers: question.headers.to_vec(),
+        body: question.body.into(),
+        ..RequestSpec::default()
+    };
+    let head = bakeoff_load::single_head(&request, host);
+    head.map_err(|why| AskError::BadRequest(format!("cannot ask {}: {why}", question.path)))
 }
 
 /// The request as a call of gRPC over HTTP/2, which has its host in the URI.
@@ -218,11 +232,14 @@ async fn answered(
             "a response without a grpc-status".to_owned(),
         ));
     }
+    let body: Vec<u8> = body.to_bytes().into();
+    let content = content_encoding::decoded(&headers, &body, BODY_MAX);
+    let content = content.map_err(|why| AskError::NoAnswer(why.to_string()))?;
     Ok(ReceivedResponse {
         status: parts.status.as_u16(),
         grpc_status: grpc_status.filter(|_| is_call),
         headers,
-        body: body.to_bytes().into(),
+        body: content.unwrap_or(body),
     })
 }
 
@@ -238,8 +255,51 @@ fn texts(headers: &HeaderMap) -> Vec<(String, String)> {
 
 /// A connection on which the response is still read when the other side takes no more of the
 /// request: a service may refuse a body, say so and close before all of it was sent (RFC 9112,
-/// 9.3).
-struct Listening<S>(S);
+/// 9.3). Its head is replaced by another one.
+struct Listening<S> {
+    stream: S,
+    /// The head that is sent in place of the one that is written.
+    head: Option<Vec<u8>>,
+    /// What was written of the head that is replaced.
+    written: Vec<u8>,
+    /// What is still to be sent of the head and of what was written with it.
+    pending: Vec<u8>,
+}
+
+impl<S: AsyncWrite + Unpin> Listening<S> {
+    fn new(stream: S, head: Option<Vec<u8>>) -> Self {
+        Self {
+            stream,
+            head,
+            written: Vec::new(),
+            pending: Vec::new(),
+        }
+    }
+
+    /// Takes bytes up to the end of the head that is replaced, and what was written with it.
+    fn replace_head(&mut self, bytes: &[u8]) {
+        self.written.extend_from_slice(bytes);
+        let end = self.written.windows(4).position(|four| four == b"\r\n\r\n");
+        if let (Some(end), Some(head)) = (end, &mut self.head) {
+            self.pending = std::mem::take(head);
+            self.pending.extend_from_slice(&self.written[end + 4..]);
+            self.head = None;
+        }
+    }
+
+    fn poll_pending(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        while !self.pending.is_empty() {
+            let sent = Pin::new(&mut self.stream).poll_write(context, &self.pending);
+            match sent_anyway(sent, self.pending.len()) {
+                Poll::Ready(Ok(0)) => return Poll::Ready(Err(ErrorKind::WriteZero.into())),
+                Poll::Ready(Ok(count)) => drop(self.pending.drain(..count)),
+                Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
+                Poll::Pending => return Poll::Pending,
+            }
+        }
+        Poll::Ready(Ok(()))
+    }
+}
 
 /// Counts bytes that were not taken as sent.
 fn sent_anyway(outcome: Poll<io::Result<usize>>, length: usize) -> Poll<io::Result<usize>> {
@@ -262,7 +322,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Listening<S> {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_read(context, buffer)
+        Pin::new(&mut self.stream).poll_read(context, buffer)
     }
 }
 
@@ -272,18 +332,34 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Listening<S> {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
+        if self.head.is_some() {
+            self.replace_head(bytes);
+            return Poll::Ready(Ok(bytes.len()));
+        }
+        match self.poll_pending(context) {
+            Poll::Ready(Ok(())) => {}
+            Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
+            Poll::Pending => return Poll::Pending,
+        }
         sent_anyway(
-            Pin::new(&mut self.0).poll_write(context, bytes),
+            Pin::new(&mut self.stream).poll_write(context, bytes),
             bytes.len(),
         )
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_flush(context)
+        match self.poll_pending(context) {
+            Poll::Ready(Ok(())) => Pin::new(&mut self.stream).poll_flush(context),
+            unfinished => unfinished,
+        }
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match Pin::new(&mut self.0).poll_shutdown(context) {
+        match self.poll_pending(context) {
+            Poll::Ready(Ok(())) => {}
+            unfinished => return unfinished,
+        }
+        match Pin::new(&mut self.stream).poll_shutdown(context) {
             Poll::Ready(Err(error)) if error.kind() == ErrorKind::NotConnected => {
                 Poll::Ready(Ok(()))
             }

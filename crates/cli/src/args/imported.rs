@@ -16,16 +16,26 @@ pub(crate) struct ImportedArgs {
     /// [default: the path of its first server]
     #[arg(long, value_name = "PATH", requires = "openapi")]
     pub(crate) base_path: Option<RequestPath>,
-    /// Of a recording, the requests to this host, `HOST[:PORT]`.
+    /// Of a description, take an operation that only reads though it is no GET: `POST /search`.
+    ///
+    /// Its body is the example of the description. May be repeated.
+    #[arg(long, value_name = "METHOD PATH", requires = "openapi")]
+    pub(crate) operation: Vec<String>,
+    /// Of a recording or a file, the requests to this host, `HOST[:PORT]`.
     ///
     /// [default: the host with the most requests]
-    #[arg(long, value_name = "HOST", requires = "har")]
+    #[arg(long, value_name = "HOST", requires = "imported")]
     pub(crate) host: Option<String>,
-    /// Of a recording, copy cookies, authorization and other credentials, too.
+    /// Of a recording, copy cookies, authorization and whatever may be credentials, too.
+    ///
+    /// Without it, headers are copied only if they say nothing about who asks.
     #[arg(long, requires = "har")]
     pub(crate) secrets: bool,
-    /// Of a recording, take requests that may change data, too.
-    #[arg(long, requires = "har")]
+    /// Take requests that may change data, too: all but GET, HEAD and OPTIONS.
+    ///
+    /// They are sent as often as the load asks for it. What --get, --method and --curl say is sent
+    /// without this option.
+    #[arg(long, requires = "imported")]
     pub(crate) writes: bool,
 }
 
@@ -40,6 +50,9 @@ pub(crate) struct ImportedSource {
     #[arg(long, value_name = "FILE")]
     pub(crate) har: Option<PathBuf>,
     /// A file of HTTP requests, as editors send them (`.http`, `.rest`).
+    ///
+    /// Requests that cannot be taken are left out, each with its line and the reason. Bodies may be
+    /// in files (`< ./FILE`).
     #[arg(long, value_name = "FILE")]
     pub(crate) requests: Option<PathBuf>,
 }

@@ -16,6 +16,7 @@ use crate::values::{Body, Header, Positive, RequestPath, Size, Time, Variable, W
         .required(true)
         .multiple(true)
 ))]
+#[command(group(ArgGroup::new("headed").args(["get", "openapi"]).multiple(true)))]
 pub(crate) struct AskedArgs {
     /// Path and query that all are asked for, whatever the method is; may be repeated.
     ///
@@ -45,8 +46,15 @@ pub(crate) struct AskedArgs {
         requires = "get"
     )]
     pub(crate) method: String,
-    /// A header of `--get`, `Name: value`; may be repeated.
-    #[arg(short = 'H', long = "header", value_name = "HEADER", requires = "get")]
+    /// A header of `--get` and `--openapi`, `Name: value`; may be repeated.
+    ///
+    /// Headers are sent in this order and as typed.
+    #[arg(
+        short = 'H',
+        long = "header",
+        value_name = "HEADER",
+        requires = "headed"
+    )]
     pub(crate) headers: Vec<Header>,
     /// The body of `--get`; `@FILE` reads it from a text file.
     #[arg(long, default_value = "", requires = "get")]

@@ -2,12 +2,14 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Context as _;
 use bakeoff_base::problem::Problem;
 use bakeoff_import::curl::{self, CurlRequest};
-use bakeoff_import::har::{self, Choice};
-use bakeoff_import::{Described, Outside, http_file, openapi};
+use bakeoff_import::har;
+use bakeoff_import::openapi::Selected;
+use bakeoff_import::{Choice, Described, Outside, http_file, openapi};
 use bakeoff_model::text::service_url::ServiceUrl;
 use bakeoff_workflows::init;
 
@@ -17,45 +19,71 @@ use crate::args::ImportedArgs;
 pub(crate) fn read(args: &ImportedArgs) -> anyhow::Result<Option<Described>> {
     let source = &args.source;
     if let Some(place) = &source.openapi {
-        let base = args.base_path.as_ref().map(|path| path.0.as_str());
+        let selected = Selected {
+            base: args.base_path.as_ref().map(|path| path.0.clone()),
+            writes: args.writes,
+            named: args.operation.clone(),
+        };
         let text = match place.contains("://") {
             true => fetched(place)?,
             false => text(Path::new(place))?,
         };
-        let described = openapi::read(&text, base).map_err(|why| why.context(place))?;
+        let described = openapi::read(&text, &selected).map_err(|why| why.context(place))?;
         return Ok(Some(described));
     }
+    let choice = Choice {
+        host: args.host.clone(),
+        secrets: args.secrets,
+        writes: args.writes,
+    };
     if let Some(file) = &source.har {
-        let choice = Choice {
-            host: args.host.clone(),
-            secrets: args.secrets,
-            writes: args.writes,
-        };
         let described = har::read(&text(file)?, &choice);
         return Ok(Some(described.map_err(|why| why.context(file.display()))?));
     }
     let Some(file) = &source.requests else {
         return Ok(None);
     };
-    let described = http_file::read(&text(file)?);
+    // The files that it names are beside it.
+    let folder = file.parent().unwrap_or(Path::new(""));
+    let outside = Outside {
+        file: &|name| bytes(&folder.join(name)),
+        ..outside()
+    };
+    let described = http_file::read(&text(file)?, &choice, outside);
     Ok(Some(described.map_err(|why| why.context(file.display()))?))
 }
 
 /// Reads requests that are written as commands of curl, with the variables of this environment and
 /// files relative to this folder.
 pub(crate) fn curl(commands: &[String]) -> anyhow::Result<Vec<CurlRequest>> {
-    let outside = Outside {
-        variable: &|name| std::env::var(name).ok(),
-        file: &|name| fs::read(name).map_err(|error| Problem::new(format_args!("{name}: {error}"))),
-    };
     let read = |(number, command): (usize, &String)| {
         let which = match commands.len() {
             1 => "--curl".to_owned(),
             _ => format!("--curl number {number}"),
         };
-        curl::read(command, outside).map_err(|why| why.context(which).into())
+        curl::read(command, outside()).map_err(|why| why.context(which).into())
     };
     (1..).zip(commands).map(read).collect()
+}
+
+/// The variables of this environment, files from this folder on, and the clock.
+fn outside() -> Outside<'static> {
+    Outside {
+        variable: &|name| std::env::var(name).ok(),
+        file: &|name| bytes(Path::new(name)),
+        now_s: &|| {
+            #[expect(
+                clippy::disallowed_methods,
+                reason = "a file of requests can ask for the time of the wall clock"
+            )]
+            let now = SystemTime::now().duration_since(UNIX_EPOCH);
+            now.unwrap_or_default().as_secs()
+        },
+    }
+}
+
+fn bytes(file: &Path) -> Result<Vec<u8>, Problem> {
+    fs::read(file).map_err(|error| Problem::new(format_args!("{}: {error}", file.display())))
 }
 
 fn text(file: &Path) -> anyhow::Result<String> {

@@ -88,12 +88,15 @@ pub(crate) fn named_limits(args: &AskedArgs) -> Limits {
 
 /// Returns notes for the user about requests that are written down elsewhere.
 fn notes(described: &Described) -> anyhow::Result<Vec<String>> {
-    let left_out = described.left_out.iter();
+    let left_out = described.left_out_in_short().into_iter();
     let left_out: Vec<String> = left_out.map(|one| format!("left out: {one}")).collect();
     if described.operations.is_empty() {
         let why = match left_out.is_empty() {
             true => "there is none in it".to_owned(),
-            false => left_out.join("; "),
+            false => match described.remedy() {
+                Some(remedy) => format!("{}; {remedy}", left_out.join("; ")),
+                None => left_out.join("; "),
+            },
         };
         return Err(hinted(
             format_args!("no request can be made of the {}", described.source.noun()),
@@ -131,7 +134,13 @@ fn requests(
         body: body.clone(),
     });
     let imported = imported.map(|all| all.operations.clone());
-    let imported = imported.into_iter().flatten();
+    let mut imported = imported.unwrap_or_default();
+    // A description says which credentials it asks for, and not what they are.
+    if args.imported.source.openapi.is_some() {
+        for operation in &mut imported {
+            operation.headers.extend(headers.iter().cloned());
+        }
+    }
     let mut requests: Vec<DuelRequest> = Vec::new();
     for mut request in typed.chain(curl.into_iter().chain(imported).map(DuelRequest::from)) {
         let is_taken = |name: &str| requests.iter().any(|one| one.name == name);

@@ -92,7 +92,7 @@ fn requests_of_several_sources_are_one_load() {
     std::fs::write(&file, "### stored\nPOST http://shop.example/item\n").unwrap();
     let port = world.port();
     let mut command = world.command(&format!("duel --out OUT --port {port} {SHORT}"));
-    command.arg("--requests").arg(&file);
+    command.arg("--writes").arg("--requests").arg(&file);
     let summary = world.out().with_file_name("job.md");
     command.env("GITHUB_STEP_SUMMARY", &summary);
     command.args([&a, &b, "--curl", "curl -sS http://shop.example/item"]);

@@ -31,6 +31,7 @@ mod pilot;
 mod records;
 mod rounds;
 mod rows;
+mod same_requests;
 mod sessions;
 mod size;
 mod ssh_server;

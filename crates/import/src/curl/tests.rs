@@ -29,6 +29,7 @@ fn taken(text: &str) -> Result<CurlRequest, Problem> {
         Outside {
             variable: &variable,
             file: &file,
+            now_s: &|| 0,
         },
     )
 }

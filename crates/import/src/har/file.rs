@@ -1,6 +1,7 @@
 //! The parts of a HAR file that are read.
 
 use serde::Deserialize;
+use serde_json::Value;
 
 #[derive(Debug, Deserialize)]
 pub(super) struct File {
@@ -9,13 +10,15 @@ pub(super) struct File {
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Log {
-    pub(super) entries: Vec<Entry>,
+    /// The entries as they are: one that is odd does not make the others unreadable.
+    pub(super) entries: Vec<Value>,
 }
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Entry {
     pub(super) request: Request,
-    pub(super) response: Response,
+    /// What came back; some programs record only what was sent.
+    pub(super) response: Option<Response>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -23,8 +26,7 @@ pub(super) struct Entry {
 pub(super) struct Request {
     pub(super) method: String,
     pub(super) url: String,
-    #[serde(default)]
-    pub(super) headers: Vec<Pair>,
+    pub(super) headers: Option<Vec<Pair>>,
     pub(super) post_data: Option<PostData>,
 }
 
@@ -38,13 +40,13 @@ pub(super) struct Pair {
 #[derive(Debug, Deserialize)]
 pub(super) struct PostData {
     pub(super) text: Option<String>,
+    pub(super) encoding: Option<String>,
     pub(super) params: Option<Vec<Pair>>,
 }
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Response {
-    #[serde(default)]
-    pub(super) status: i64,
+    pub(super) status: Option<i64>,
     pub(super) content: Option<Content>,
 }
 

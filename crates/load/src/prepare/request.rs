@@ -5,9 +5,10 @@ use std::cell::OnceCell;
 use std::num::NonZero;
 use std::rc::Rc;
 
+use bakeoff_base::content_encoding::is_asked_for;
 use bakeoff_base::problem::Problem;
 use bakeoff_grpc::Schema;
-use bakeoff_model::load::{LoadSpec, Protocol, RequestSpec};
+use bakeoff_model::load::{LoadSpec, Protocol, RequestSpec, Target};
 use bakeoff_model::request::check::Expect;
 
 use super::call::{self, Call};
@@ -224,8 +225,9 @@ fn prepare(
     let body_bytes = request
         .expect
         .as_ref()
-        // The expected body of a call applies to its message.
-        .filter(|_| !head_only && call.is_none())
+        // The expected body of a call applies to its message, that of a compressed response to its
+        // content.
+        .filter(|_| !head_only && call.is_none() && !is_asked_for(&request.headers))
         .and_then(|expect| {
             let exact = expect.body.as_ref().map(|body| body.len() as u64);
             expect.body_bytes.or(exact)
@@ -298,14 +300,35 @@ fn upgrade_bytes(spec: &LoadSpec, request: &RequestSpec) -> Vec<u8> {
 
 /// Returns the request as HTTP/1.1.
 fn wire_bytes(spec: &LoadSpec, request: &RequestSpec) -> Vec<u8> {
+    let mut bytes = head(spec, request).into_bytes();
+    bytes.extend_from_slice(request.body.as_bytes());
+    bytes
+}
+
+fn head(spec: &LoadSpec, request: &RequestSpec) -> String {
     let mut text = request_line(request) + &header_lines(spec, request);
     if wants_length(request) {
         text += &format!("Content-Length: {}\r\n", request.body.as_bytes().len());
     }
-    text += "\r\n";
-    let mut bytes = text.into_bytes();
-    bytes.extend_from_slice(request.body.as_bytes());
-    bytes
+    text + "\r\n"
+}
+
+/// Returns the head of a request over HTTP/1.1 to this host, for a connection that is closed after
+/// it. Checks send their requests so, and no other head than the load does.
+///
+/// # Errors
+/// The request cannot be written as HTTP.
+pub fn single_head(request: &RequestSpec, host: &str) -> Result<Vec<u8>, Problem> {
+    check(request)?;
+    let spec = LoadSpec {
+        target: Target {
+            host: Some(host.to_owned()),
+            ..Target::default()
+        },
+        keep_alive_off: true,
+        ..LoadSpec::default()
+    };
+    Ok(head(&spec, request).into_bytes())
 }
 
 /// Returns the first line of a request.

@@ -1,6 +1,7 @@
 //! Checks complete responses. The rules for a captured response are the model's, so that a
 //! check before the load and the same check during the load cannot disagree.
 
+use bakeoff_base::content_encoding;
 use bakeoff_base::problem::Problem;
 use bakeoff_model::load::{ErrorClass, LoadSpec, Protocol, TimeUnit};
 use bakeoff_model::request::check::{Expect, ReceivedResponse};
@@ -10,6 +11,9 @@ use crate::clock::{now_ns, wall_ns};
 use crate::prepare::request::Prepared;
 use crate::protocol::response::{Capture, Response};
 use bakeoff_base::random::Random;
+
+/// Longest content of a compressed body that is compared, bytes; as in checks.
+const BODY_MAX: usize = 64 << 20;
 
 /// Whether a response is right, or why not.
 pub(super) type ResponseCheck = Result<(), (ErrorClass, String)>;
@@ -143,7 +147,16 @@ fn evaluate(
     response: &ReceivedResponse,
 ) -> Result<(), Problem> {
     match &request.call {
-        None => expect.evaluate(response),
+        None => {
+            let content = content_encoding::decoded(&response.headers, &response.body, BODY_MAX)?;
+            let Some(body) = content else {
+                return expect.evaluate(response);
+            };
+            expect.evaluate(&ReceivedResponse {
+                body,
+                ..response.clone()
+            })
+        }
         Some(call) => expect.evaluate(&call.decoded(response)?),
     }
 }

@@ -20,11 +20,14 @@ pub async fn ask(
     to: &Destination,
     check: &Check,
 ) -> Result<ReceivedResponse, Problem> {
-    let Some(host) = &to.host else {
+    let names = |name: &str| name.eq_ignore_ascii_case("host");
+    let is_typed = check.headers.iter().any(|(name, _)| names(name));
+    let Some(host) = to.host.as_ref().filter(|_| !is_typed) else {
         return client.ask(to, check).await;
     };
     let mut check = check.clone();
-    check.headers.push(("host".to_owned(), host.clone()));
+    // Where the load has it.
+    check.headers.insert(0, ("Host".to_owned(), host.clone()));
     client.ask(to, &check).await
 }
 

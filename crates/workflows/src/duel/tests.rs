@@ -6,8 +6,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use bakeoff_grpc::Schema;
-use bakeoff_import::har::{self, Choice};
-use bakeoff_import::{Operation, curl, http_file, openapi};
+use bakeoff_import::openapi::Selected;
+use bakeoff_import::{Choice, Operation, Outside, curl, har, http_file, openapi};
+use bakeoff_model::request::Body;
 use bakeoff_model::request::check::Expect;
 use bakeoff_model::suite::Limits;
 use bakeoff_model::suite::conditions::RuntimeKind;
@@ -57,7 +58,7 @@ fn get(path: &str) -> DuelRequest {
         method: "GET".to_owned(),
         path: path.to_owned(),
         headers: vec![("Accept".to_owned(), "text/plain".to_owned())],
-        body: String::new(),
+        body: Body::default(),
     }
 }
 
@@ -215,12 +216,17 @@ message Name { string name = 1; }
 
 /// Requests of every source, each read as bakeoff reads it.
 fn imported() -> Vec<Operation> {
+    let writes = Choice {
+        writes: true,
+        ..Choice::default()
+    };
     let described = [
-        http_file::read(HTTP_FILE).unwrap(),
-        openapi::read(OPENAPI, None).unwrap(),
+        http_file::read(HTTP_FILE, &writes, Outside::none()).unwrap(),
+        openapi::read(OPENAPI, &Selected::default()).unwrap(),
         har::read(HAR, &Choice::default()).unwrap(),
     ];
-    let curl = curl::read("curl -d 'a=1&b=2' http://shop/form").unwrap();
+    let curl = "curl -d 'a=1&b=2' -H 'X-Tag: a' -H 'Host: shop' -H 'X-Tag: b' http://shop/form";
+    let curl = curl::read(curl, Outside::none()).unwrap().operation;
     let described = described.into_iter().flat_map(|one| one.operations);
     described.chain([curl]).collect()
 }
@@ -268,7 +274,7 @@ fn calls_are_read_with_their_messages() {
         method: "POST".to_owned(),
         path: "/hello.Greeter/Say".to_owned(),
         headers: Vec::new(),
-        body: "{\"name\": \"Ann\"}".to_owned(),
+        body: "{\"name\": \"Ann\"}".into(),
         ..get("/")
     };
     let duel = Duel {
@@ -284,17 +290,17 @@ fn calls_are_read_with_their_messages() {
 fn a_request_that_no_suite_can_have_is_refused() {
     let mut duel = duel(Path::new("/"), programs());
     duel.requests[0].method = "GET IT".to_owned();
-    duel.requests[0].headers = vec![("Host".to_owned(), "shop".to_owned())];
+    duel.requests[0].headers = vec![("Content-Length".to_owned(), "1".to_owned())];
     let files = files(&duel, RuntimeKind::Process, &[Expect::default()], None);
     let refused = MadeSuite::new(files, None).err().unwrap().to_string();
     let expect = "no suite can be made of this:
 suite.toml: `benchmark[0].request[0].method`: \"GET IT\" is not a method
   hint: write it in upper case: \"GET\"
-suite.toml: `benchmark[0].request[0].headers.Host`: this header is made by bakeoff itself
+suite.toml: `benchmark[0].request[0].headers.Content-Length`: this header is made by bakeoff itself
   hint: leave it out
 checks/duel.toml: `check[0].method`: \"GET IT\" is not a method
   hint: write it in upper case: \"GET\"
-checks/duel.toml: `check[0].headers.Host`: this header is made by bakeoff itself
+checks/duel.toml: `check[0].headers.Content-Length`: this header is made by bakeoff itself
   hint: leave it out";
     assert_eq!(refused, expect);
 }

@@ -3,7 +3,9 @@
 
 pub mod like;
 
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::slice::from_ref;
 use std::time::Duration;
 
@@ -125,8 +127,40 @@ pub fn write(init: &Init, folder: &Path) -> anyhow::Result<()> {
         Origin::Described(described) => described_files(init, described, folder, &workdir)?,
         Origin::Locations => like::files(folder, &init.sides, &workdir),
     };
-    suite_folder::write(folder, &files)?;
-    suite_folder::read(folder).map(drop)
+    // What is refused leaves nothing behind, so that the next try finds no suite there.
+    let made = Made::of(folder, &files);
+    let read = suite_folder::write(folder, &files).and_then(|()| suite_folder::read(folder));
+    read.map(drop).inspect_err(|_| made.remove())
+}
+
+/// The files and folders that a suite adds to what is there already.
+struct Made {
+    files: Vec<PathBuf>,
+    /// Folders, each after those in which it is.
+    folders: Vec<PathBuf>,
+}
+
+impl Made {
+    fn of(folder: &Path, files: &[(String, Vec<u8>)]) -> Self {
+        let files: Vec<PathBuf> = files.iter().map(|(name, _)| folder.join(name)).collect();
+        let parents = files.iter().flat_map(|file| file.ancestors().skip(1));
+        let is_new = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
+        let folders: BTreeSet<PathBuf> = parents.filter(is_new).map(Path::to_owned).collect();
+        Self {
+            files: files.into_iter().filter(|file| !file.exists()).collect(),
+            folders: folders.into_iter().collect(),
+        }
+    }
+
+    /// Removes them as far as possible: the reason for it is more important than what remains.
+    fn remove(&self) {
+        for file in &self.files {
+            let _ = fs::remove_file(file);
+        }
+        for folder in self.folders.iter().rev() {
+            let _ = fs::remove_dir(folder);
+        }
+    }
 }
 
 /// The services of the template, and the one thing that they are asked.
@@ -198,10 +232,10 @@ fn described_files(
         ),
     };
     if asked.is_empty() {
-        let list = described.left_out.join("\n  ");
+        let list = described.left_out_in_short().join("\n  ");
         return Err(hinted(
             format_args!("no request can be made of the {noun}:\n  {list}"),
-            hint,
+            described.remedy().unwrap_or(hint),
         ));
     }
     let mut files = vec![

@@ -1,0 +1,171 @@
+//! Variables of a file: its own, those of the environment, and those that editors make anew for each
+//! request. Pure but for the environment and the time, which functions read.
+
+use std::collections::BTreeMap;
+
+use bakeoff_base::text::counted;
+
+use crate::outside::Outside;
+
+/// Variables, and what was made of the others.
+pub(super) struct Variables<'a> {
+    pub(super) outside: Outside<'a>,
+    /// The values, or why there is none.
+    all: BTreeMap<String, Result<String, String>>,
+    /// The names of variables of which there was to be a new value for each request.
+    made: Vec<String>,
+    /// How many values were made.
+    count: u64,
+}
+
+impl<'a> Variables<'a> {
+    pub(super) fn new(outside: Outside<'a>) -> Self {
+        Self {
+            outside,
+            all: BTreeMap::new(),
+            made: Vec::new(),
+            count: 0,
+        }
+    }
+
+    /// Sets a variable.
+    pub(super) fn define(&mut self, number: usize, name: &str, value: &str) {
+        let value = self.filled(value);
+        let value = value.map_err(|why| format!("{why} (line {number})"));
+        self.all.insert(name.to_owned(), value);
+    }
+
+    /// Returns the text with the values of its variables.
+    ///
+    /// # Errors
+    /// Why there is no value for one of them.
+    pub(super) fn filled(&mut self, text: &str) -> Result<String, String> {
+        let (mut filled, mut rest) = (String::new(), text);
+        while let Some((before, after)) = rest.split_once("{{") {
+            let Some((name, after)) = after.split_once("}}") else {
+                break;
+            };
+            filled.push_str(before);
+            filled.push_str(&self.value(name.trim())?);
+            rest = after;
+        }
+        filled.push_str(rest);
+        Ok(filled)
+    }
+
+    fn value(&mut self, name: &str) -> Result<String, String> {
+        if let Some(name) = name.strip_prefix('$') {
+            return self.dynamic(name);
+        }
+        let name = name.trim_start_matches('%');
+        if let Some(value) = self.all.get(name) {
+            return value.clone();
+        }
+        if name.contains(".response.") || name.contains(".request.") {
+            return Err(format!(
+                "{{{{{name}}}}} comes from another request; give it a value: `@token = ...`"
+            ));
+        }
+        let count = counted(self.all.len() as u64, "variable");
+        Err(format!(
+            "{{{{{name}}}}} is none of its {count} (`@name = value`)"
+        ))
+    }
+
+    /// Returns a value for a variable that editors make anew for each request. Here it is made once,
+    /// and the note says so.
+    fn dynamic(&mut self, text: &str) -> Result<String, String> {
+        let mut words = text
+            .split([' ', '(', ',', ')'])
+            .filter(|word| !word.is_empty());
+        let name = words.next().unwrap_or_default();
+        let words: Vec<&str> = words.collect();
+        if let Some(name) = name
+            .strip_prefix("env.")
+            .or_else(|| match (name, &words[..]) {
+                ("processEnv", [name]) => Some(*name),
+                _ => None,
+            })
+        {
+            let value = (self.outside.variable)(name);
+            return value.ok_or_else(|| format!("the variable {name} is not set"));
+        }
+        self.count += 1;
+        let value = match name {
+            "guid" | "uuid" | "random.uuid" => uuid(self.count),
+            "randomInt" | "random.integer" => integer(&words, self.count)
+                .ok_or_else(|| format!("{{{{${name}}}}} has two numbers: `{{{{${name} 1 9}}}}`"))?,
+            "timestamp" => {
+                let now = (self.outside.now_s)();
+                let moved = now.checked_add_signed(offset_s(&words).unwrap_or_default());
+                moved.unwrap_or(now).to_string()
+            }
+            "isoTimestamp" | "datetime" | "localDatetime" => {
+                return Err(format!(
+                    "{{{{${name}}}}} is the time at which each request is sent; write one"
+                ));
+            }
+            "dotenv" => {
+                return Err(format!(
+                    "{{{{${name}}}}} is in a file `.env`; write the value"
+                ));
+            }
+            _ => return Err(format!("{{{{${name}}}}} is not known; write a value")),
+        };
+        let name = format!("${name}");
+        if !self.made.contains(&name) {
+            self.made.push(name);
+        }
+        Ok(value)
+    }
+
+    /// Returns the note about values that are the same in all requests.
+    pub(super) fn note(&self) -> Option<String> {
+        let names = self.made.join(", ");
+        (!self.made.is_empty()).then(|| {
+            format!(
+                "{names}: one value is made now and sent every time; for a new one in each \
+                 request, write a suite with a scenario and feeds"
+            )
+        })
+    }
+}
+
+/// Returns a UUID of version 4 by its number: another import makes the same ones.
+fn uuid(number: u64) -> String {
+    format!("ba4e0ff0-0000-4000-8000-{number:012x}")
+}
+
+/// Returns a number from the first to below the last, by the number of the value.
+fn integer(words: &[&str], number: u64) -> Option<String> {
+    let (from, to): (i64, i64) = match words {
+        [] => (0, 1000),
+        [from, to] => (from.parse().ok()?, to.parse().ok()?),
+        _ => return None,
+    };
+    let span = u64::try_from(to.checked_sub(from)?)
+        .ok()
+        .filter(|span| *span > 0)?;
+    // A step that is no divisor of usual spans.
+    let step = number.wrapping_mul(7919) % span;
+    from.checked_add_unsigned(step)
+        .map(|number| number.to_string())
+}
+
+/// Returns the seconds of `-1 d`.
+fn offset_s(words: &[&str]) -> Option<i64> {
+    let [count, unit] = words else {
+        return None;
+    };
+    let unit: i64 = match *unit {
+        "s" => 1,
+        "m" => 60,
+        "h" => 3600,
+        "d" => 86_400,
+        "w" => 7 * 86_400,
+        "M" => 30 * 86_400,
+        "y" => 365 * 86_400,
+        _ => return None,
+    };
+    count.parse::<i64>().ok()?.checked_mul(unit)
+}
