@@ -242,7 +242,8 @@ impl Arguments {
             self.upload.is_some(),
             self.switches.head,
         ];
-        if kinds.into_iter().filter(|kind| *kind).count() > 1 {
+        let is_form_in_query = self.switches.in_query && !self.parts.is_empty();
+        if is_form_in_query || kinds.into_iter().filter(|kind| *kind).count() > 1 {
             self.reasons
                 .add("curl itself refuses several of -d, -F, -T and -I in one command");
         }
@@ -270,6 +271,10 @@ impl Arguments {
             _ => "GET",
         };
         let method = self.method.take().unwrap_or_else(|| usual.to_owned());
+        if method.is_empty() || !method.bytes().all(|byte| byte.is_ascii_uppercase()) {
+            self.reasons
+                .add("-X has a method that is not in upper case");
+        }
         let (own, body, kind) = self.made();
         let mut headers = self.in_order(own, kind);
         let dropped = headers::without_connection(&mut headers);

@@ -285,6 +285,10 @@ fn what_cannot_be_taken_is_named_at_once() {
             "a line begins with an option or a URL; the one before it \
              must end with a backslash",
         ),
+        (
+            "curl -X get http://a",
+            "-X has a method that is not in upper case",
+        ),
         ("wget x", "it does not begin with curl"),
         (
             "curl http://a --next http://b",
