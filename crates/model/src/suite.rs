@@ -3,6 +3,7 @@
 pub mod backend;
 pub mod capacity;
 pub mod conditions;
+pub mod container;
 pub mod delay;
 pub mod dependency;
 pub mod limits;
@@ -29,6 +30,7 @@ use crate::text::names::UnknownName;
 use crate::text::service_url::ServiceUrl;
 use capacity::Capacity;
 use conditions::BackendName;
+use container::ContainerSettings;
 use delay::Delay;
 use dependency::Dependency;
 use metrics::OwnMetrics;
@@ -467,6 +469,8 @@ pub struct Contender {
     pub image_arguments: Vec<String>,
     /// Files and folders of this host that a container of the image can read.
     pub image_volumes: Vec<Volume>,
+    /// How a container of the image is started besides.
+    pub container: ContainerSettings,
     /// Base image: `debian`, `scratch`, `jre-17`, `jre-25` or a registry image.
     pub image_base: String,
     /// The contender's own environment.

@@ -18,6 +18,7 @@ use bakeoff_model::record::Startup;
 use bakeoff_model::record::failure::{Failure, Stage};
 use bakeoff_model::suite::Limits;
 use bakeoff_model::suite::conditions::{Enforcement, TrafficPath};
+use bakeoff_model::suite::container::{ContainerSettings, Healthcheck};
 use bakeoff_model::text::service_url::ServiceUrl;
 use serde::{Deserialize, Serialize};
 
@@ -71,6 +72,10 @@ pub struct ContainerOptions {
     pub alias: Option<String>,
     /// Files and folders of this host that it can read, by the paths at which it sees them.
     pub volumes: Vec<(PathBuf, String)>,
+    /// How it is started besides.
+    pub settings: ContainerSettings,
+    /// The check by which it is healthy; that of its image unless given.
+    pub healthcheck: Option<Healthcheck>,
     /// Whether it takes turns with others that are alive concurrently.
     pub takes_turns: bool,
 }
@@ -127,6 +132,26 @@ impl Sampled {
     }
 }
 
+/// The outcome of health checks so far.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Health {
+    /// The state that follows from them.
+    pub state: HealthState,
+    /// The output of the last check; empty before the first one.
+    pub last: String,
+}
+
+/// The state that follows from health checks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HealthState {
+    /// No check has succeeded yet, and more may follow.
+    Starting,
+    /// The last check succeeded.
+    Healthy,
+    /// As many checks in a row have failed as may fail.
+    Unhealthy,
+}
+
 /// A started process group. Dropping it kills it, as far as a drop can.
 pub trait Instance: Send + Sync {
     /// Returns the address of the group.
@@ -173,6 +198,12 @@ pub trait Instance: Send + Sync {
     /// lives.
     fn ended_because(&self) -> Option<String> {
         None
+    }
+
+    /// Returns what the health check of the group says; `None` if it has none, or if that is not
+    /// known here.
+    fn health(&self) -> BoxFuture<'_, Option<Health>> {
+        Box::pin(async { None })
     }
 
     /// Asks the group to stop, waits for `grace`, then kills it and removes what held it.

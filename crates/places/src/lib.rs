@@ -41,7 +41,7 @@ pub mod this_host;
 mod wire;
 
 pub use api::{
-    BoxFuture, ContainerOptions, ExitInfo, Instance, ReadyError, Runtime, Sampled, StartError,
-    StartSpec, StopReport, SweepError,
+    BoxFuture, ContainerOptions, ExitInfo, Health, HealthState, Instance, ReadyError, Runtime,
+    Sampled, StartError, StartSpec, StopReport, SweepError,
 };
 pub use wire::{Spoken, Wire};

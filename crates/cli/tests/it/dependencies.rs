@@ -140,6 +140,47 @@ services:
 volumes: { kept: {} }
 "#;
 
+/// Each key that is not given to the contender or its dependency ends one of them.
+const SETTINGS: &str = r#"
+services:
+  web:
+    build: .
+    entrypoint:
+      - /bin/sh
+      - -ec
+      - |
+        test "$$(id -u):$$(id -g)" = 1000:1001
+        test "$$(cat /run/secrets/token)" = secret
+        test "$$(ulimit -n)" = 5000
+        touch /tmp/there
+        if touch /not-there; then exit 1; fi
+        exec /program
+    user: 1000:1001
+    read_only: true
+    tmpfs: [/tmp]
+    ulimits: { nofile: 5000 }
+    secrets: [token]
+    environment: { MODE: good, PORT: 8080, BACKEND: "database:9000" }
+    ports: ["53:53/udp", "8080"]
+    depends_on:
+      filled: { condition: service_completed_successfully }
+      store: { condition: service_healthy }
+  filled:
+    build: .
+    entrypoint: ["/bin/sh", "-c", "exit ${CODE:-0}"]
+    depends_on: { store: { condition: service_healthy } }
+  store:
+    build: .
+    container_name: database
+    entrypoint: ["/bin/sh", "-c", "(sleep 1; touch /ready) & exec /program"]
+    environment: { MODE: good, PORT: 9000 }
+    healthcheck:
+      test: ls ${READY:-/ready}
+      interval: 200ms
+      retries: 15
+secrets: { token: { file: ./token.txt } }
+"#;
+
 const DOCKERFILE: &str = "FROM bakeoff-base/debian:latest
 COPY program /program
 ENTRYPOINT [\"/program\"]
@@ -170,11 +211,63 @@ fn services_of_a_compose_file_come_with_those_that_they_depend_on() {
     let suite = fs::read_to_string(saved.join("suite.toml")).unwrap();
     assert!(suite.contains("[[dependency]]\n"), "{suite}");
     assert!(suite.contains("/data:/data\""), "{suite}");
-    assert!(!suite.contains("kept"), "{suite}");
+    assert!(suite.contains("empty-volumes = [\"/kept\"]"), "{suite}");
     let log = world.out().join("logs/dependency-store.log");
     let log = fs::read_to_string(log).unwrap();
     assert!(
         log.lines().filter(|line| *line == "/documents/1").count() > 4,
         "{log}"
+    );
+}
+
+/// A service, and those that it depends on, have the settings of their containers, and it starts
+/// when they are healthy or have completed.
+#[test]
+fn services_of_a_compose_file_have_their_settings() {
+    if std::env::var(SWITCH).is_err() {
+        skipped(&format!("settings of a compose file: set {SWITCH}=1"));
+        return;
+    }
+    let world = World::new(&[]);
+    world.write("compose.yaml", SETTINGS);
+    world.write("Dockerfile", DOCKERFILE);
+    world.write("token.txt", "secret");
+    fs::copy(program(), world.path().join("program")).unwrap();
+    let duel = |variable: Option<(&str, &str)>, out: &str| {
+        let out = world.out().with_file_name(out);
+        let mut command = world.command(&format!(
+            "duel --get /item a=compose:web b=compose:web --compose {}/compose.yaml --runs 1 \
+             --duration 1s --warm-up 1s --connections 4 --memory 64MiB --out {} --save {}-saved",
+            world.path().display(),
+            out.display(),
+            out.display()
+        ));
+        command.envs(variable);
+        crate::world::Ran::from(command.output().unwrap())
+    };
+    duel(None, "good").check(0, &[]);
+    let file = "good-saved/contenders/a/contender.toml";
+    let kept = fs::read_to_string(world.out().with_file_name(file)).unwrap();
+    for text in [
+        "read-only = true",
+        "user = \"1000:1001\"",
+        ":/run/secrets/token\"",
+    ] {
+        assert!(kept.contains(text), "{kept}");
+    }
+    duel(Some(("READY", "/gone")), "unhealthy").check(
+        1,
+        &[
+            "dependency store does not start",
+            "it is unhealthy; the last output of its check: ls: ",
+            "/gone",
+        ],
+    );
+    duel(Some(("CODE", "3")), "incomplete").check(
+        1,
+        &[
+            "dependency filled does not start",
+            "it exited with code 3, and had to end with code 0",
+        ],
     );
 }

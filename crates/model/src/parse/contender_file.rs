@@ -136,6 +136,7 @@ fn bare(folder: &str, file: &ContenderFile) -> Contender {
         image_entrypoint: file.image.entrypoint.clone().unwrap_or_default(),
         image_arguments: file.image.arguments.clone().unwrap_or_default(),
         image_volumes: Vec::new(),
+        container: file.image.container.clone().unwrap_or_default(),
         image_base: base.to_owned(),
         env: file.env.clone(),
         matrix: values(&file.matrix),
@@ -170,6 +171,7 @@ fn vary(
     replace(&mut contender.version, &variant.version);
     replace(&mut contender.image_base, &variant.image.base);
     replace(&mut contender.image_entrypoint, &variant.image.entrypoint);
+    replace(&mut contender.container, &variant.image.container);
     replace(&mut contender.image_arguments, &variant.image.arguments);
     contender.note = variant.note.clone().or(contender.note);
     let stated = variant.baseline.as_ref().or(inherited);

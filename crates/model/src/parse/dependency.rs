@@ -6,7 +6,7 @@ use super::contender_file::environment;
 use super::raw_dependency::DependencyTable;
 use super::source::{KeyPath, Reading};
 use super::volumes::volumes;
-use crate::suite::dependency::Dependency;
+use crate::suite::dependency::{Dependency, Ready};
 use crate::text::names;
 
 /// The dependencies, in the order in which they are started.
@@ -27,10 +27,14 @@ pub(super) fn dependencies(
         specs.push(Dependency {
             name: table.name,
             image: table.image,
+            entrypoint: table.entrypoint,
             command: table.command,
             env: table.env,
             port: table.port,
             volumes: volumes(reading, &place.key("volumes"), &table.volumes),
+            container: table.container,
+            ready: table.ready,
+            healthcheck: table.healthcheck,
             ready_path: table.ready_path,
             start_timeout: table
                 .start_timeout
@@ -59,6 +63,22 @@ fn check_kind(reading: &mut Reading<'_>, place: &KeyPath, table: &DependencyTabl
         );
         let hint = "a program sees the files of this host as they are".to_owned();
         reading.complain(&place.key("volumes"), &message, Some(hint));
+    }
+    let of_containers = [
+        ("container", !table.container.is_empty()),
+        ("entrypoint", !table.entrypoint.is_empty()),
+        ("healthcheck", table.healthcheck.is_some()),
+        ("ready", table.ready != Ready::default()),
+    ];
+    for (key, _) in of_containers.iter().filter(|(_, given)| *given) {
+        if table.image.is_none() {
+            let message = format!(
+                "dependency `{}` is a program, which has no `{key}`",
+                table.name
+            );
+            let hint = "name an `image`, or omit it".to_owned();
+            reading.complain(&place.key(key), &message, Some(hint));
+        }
     }
 }
 

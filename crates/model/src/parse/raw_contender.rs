@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::suite::container::ContainerSettings;
+
 /// `contender.toml`: one system under test and its variants.
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -106,6 +108,9 @@ pub struct ImageTable {
     /// relative to the contender's folder.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub volumes: Option<Vec<String>>,
+    /// How a container of that image is started besides.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub container: Option<ContainerSettings>,
     /// `debian` (unless given), `scratch`, `jre-17`, `jre-25` or a registry image.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base: Option<String>,

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::suite::container::{ContainerSettings, Healthcheck};
+use crate::suite::dependency::Ready;
 use crate::text::units::DurationText;
 
 /// A program or a container that contenders call. It is started before them, metered with the
@@ -19,6 +21,9 @@ pub struct DependencyTable {
     /// The image of a container; it takes `--runtime docker`.
     #[schemars(length(min = 1))]
     pub image: Option<String>,
+    /// Replaces the entry point of the image.
+    #[serde(default)]
+    pub entrypoint: Vec<String>,
     /// A program and its arguments; with `image`, the arguments of its entry point. `{host}` and
     /// `{port}` stand for the address on which it must listen.
     #[serde(default)]
@@ -35,6 +40,15 @@ pub struct DependencyTable {
     /// suite.
     #[serde(default)]
     pub volumes: Vec<String>,
+    /// How a container is started besides.
+    #[serde(default)]
+    pub container: ContainerSettings,
+    /// When a container counts as ready.
+    #[serde(default)]
+    pub ready: Ready,
+    /// The check by which a container is healthy; the image's own unless given. It goes on as long
+    /// as the container runs.
+    pub healthcheck: Option<Healthcheck>,
     /// The path that must respond with 200, 404 or a redirect before contenders start. Unless
     /// given, the dependency must accept connections.
     #[schemars(extend("x-text" = "path"))]

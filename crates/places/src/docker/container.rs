@@ -8,7 +8,7 @@ use bakeoff_base::problem::Problem;
 use bakeoff_build::log::Log;
 use bollard::models::{
     ContainerCreateBody, ContainerInspectResponse, EndpointSettings, HostConfig,
-    HostConfigLogConfig, Mount, MountType, NetworkingConfig, ResourcesUlimits,
+    HostConfigLogConfig, Mount, MountType, NetworkingConfig,
 };
 use bollard::query_parameters::{
     AttachContainerOptions, CreateContainerOptions, InspectContainerOptions, StartContainerOptions,
@@ -21,6 +21,7 @@ use crate::api::{ExitInfo, StartSpec};
 use crate::cgroup::QUOTA_PERIOD_US;
 use crate::docker::engine::{Engine, is_missing, plain};
 use crate::docker::session::remove_container;
+use crate::docker::settings::{NOFILE_NAME, settled, ulimit};
 use crate::ownership::labels;
 use crate::sweep::unique_name;
 
@@ -61,16 +62,10 @@ pub(super) fn body(
         // Memory and swap together: as much as memory alone is no swap at all.
         memory_swap: memory,
         mounts: Some(spec.container.volumes.iter().map(mount).collect()),
-        ulimits: nofile.map(|limit| {
-            vec![ResourcesUlimits {
-                name: Some("nofile".to_owned()),
-                soft: Some(limit),
-                hard: Some(limit),
-            }]
-        }),
+        ulimits: nofile.map(|limit| vec![ulimit(NOFILE_NAME, limit, limit)]),
         ..common()
     };
-    ContainerCreateBody {
+    let container = ContainerCreateBody {
         image: Some(image.to_owned()),
         // The whole command: an entry point of the image would put itself before it.
         entrypoint: Some(spec.command.clone()).filter(|command| !command.is_empty()),
@@ -83,9 +78,10 @@ pub(super) fn body(
             .container
             .alias
             .as_ref()
-            .map(|alias| aliased(network, alias)),
+            .map(|alias| aliased(network, alias, &spec.container.settings.aliases)),
         ..ContainerCreateBody::default()
-    }
+    };
+    settled(container, &spec.container)
 }
 
 /// A file or folder of this host, which the container can only read.
@@ -99,10 +95,11 @@ fn mount((source, target): &(PathBuf, String)) -> Mount {
     }
 }
 
-/// Gives a container a name on a network.
-fn aliased(network: &str, alias: &str) -> NetworkingConfig {
+/// Gives a container names on a network.
+fn aliased(network: &str, alias: &str, more: &[String]) -> NetworkingConfig {
+    let more = more.iter().cloned();
     let end = EndpointSettings {
-        aliases: Some(vec![alias.to_owned()]),
+        aliases: Some(std::iter::once(alias.to_owned()).chain(more).collect()),
         ..EndpointSettings::default()
     };
     NetworkingConfig {

@@ -18,9 +18,11 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::Wire;
-use crate::api::{BoxFuture, ExitInfo, Instance, ReadyError, Sampled, StopReport};
+use crate::api::{BoxFuture, ExitInfo, Health, Instance, ReadyError, Sampled, StopReport};
+use crate::docker::container::inspect;
 use crate::docker::engine::Engine;
 use crate::docker::session::remove_container;
+use crate::docker::settings::health_of;
 use crate::docker::{drop_aside, stats};
 use crate::local::sockets::listeners_beside;
 use crate::meter::Meter;
@@ -42,6 +44,8 @@ pub(super) struct StartedContainer {
     pub(super) device: Option<String>,
     pub(super) ready_path: String,
     pub(super) wire: Wire,
+    /// Asks it to stop [default: SIGTERM].
+    pub(super) stop_signal: Option<String>,
     pub(super) log_path: PathBuf,
     pub(super) image_bytes: u64,
     /// The container's main process, if it is one of this host.
@@ -74,6 +78,7 @@ struct Shared {
     device: Option<String>,
     ready_path: String,
     wire: Wire,
+    stop_signal: Option<String>,
     log_path: PathBuf,
     log: Log,
     image_bytes: u64,
@@ -99,6 +104,7 @@ impl DockerInstance {
             device: parts.device,
             ready_path: parts.ready_path,
             wire: parts.wire,
+            stop_signal: parts.stop_signal,
             log_path: parts.log_path,
             log: parts.log,
             image_bytes: parts.image_bytes,
@@ -176,12 +182,14 @@ impl Shared {
             return report(false, false, Duration::ZERO, exit);
         }
         let began = Instant::now();
-        if self.pid.is_some_and(ignores_sigterm) {
+        let asks_otherwise = self.stop_signal.is_some();
+        if !asks_otherwise && self.pid.is_some_and(ignores_sigterm) {
             self.signal("SIGKILL").await;
             let exit = self.await_exit(KILL_PATIENCE).await.unwrap_or_default();
             return report(false, true, began.elapsed(), exit);
         }
-        self.signal("SIGTERM").await;
+        self.signal(self.stop_signal.as_deref().unwrap_or("SIGTERM"))
+            .await;
         if let Some(exit) = self.await_exit(grace.saturating_sub(began.elapsed())).await {
             return report(true, false, began.elapsed(), exit);
         }
@@ -334,6 +342,13 @@ impl Instance for DockerInstance {
     fn exited(&self) -> BoxFuture<'_, Option<ExitInfo>> {
         let exit = self.shared.exit();
         Box::pin(async move { exit })
+    }
+
+    fn health(&self) -> BoxFuture<'_, Option<Health>> {
+        Box::pin(async {
+            let found = inspect(&self.shared.engine, &self.shared.id).await;
+            health_of(found.ok().flatten()?.state?)
+        })
     }
 
     fn stop(&mut self, grace: Duration) -> BoxFuture<'_, StopReport> {

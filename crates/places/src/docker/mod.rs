@@ -11,6 +11,7 @@ mod image;
 mod instance;
 mod runtime;
 mod session;
+mod settings;
 mod ssh;
 mod stats;
 pub(crate) use std::future::Future;

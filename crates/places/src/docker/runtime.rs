@@ -21,6 +21,7 @@ use crate::docker::drop_aside;
 use crate::docker::engine::{Engine, plain};
 use crate::docker::instance::{DockerInstance, StartedContainer};
 use crate::docker::session::{remove_container, remove_network, sweep};
+use crate::docker::settings::NOFILE_NAME;
 use crate::meter::{Stat, TICK_NS};
 use crate::ownership::labels;
 use crate::ready::monotonic_ns;
@@ -87,6 +88,9 @@ impl DockerRuntime {
 
     async fn start_container(&self, spec: &StartSpec) -> Result<DockerInstance, StartError> {
         let (choices, known) = &self.nofile;
+        if spec.container.settings.ulimits.contains_key(NOFILE_NAME) {
+            return self.try_start(spec, None).await;
+        }
         loop {
             let choice = known.load(Ordering::Relaxed);
             match self.try_start(spec, choices[choice]).await {
@@ -147,6 +151,7 @@ impl DockerRuntime {
             device,
             ready_path: spec.ready_path.clone(),
             wire: spec.wire.clone(),
+            stop_signal: spec.container.settings.stop_signal.clone(),
             log_path: spec.log_path.clone(),
             image_bytes: image.bytes,
             pid: begun.pid,

@@ -27,7 +27,7 @@ use crate::place::node_images::NodeImages;
 use crate::place::pods::in_pods;
 use crate::place::services_here::{Containers, Reach, ServicesHere};
 use crate::place::services_in_pods::ServicesInPods;
-use crate::place::{GC_LOG_IN_CONTAINERS, Place, WantedPlace, without_volumes};
+use crate::place::{GC_LOG_IN_CONTAINERS, Place, WantedPlace, without_settings, without_volumes};
 use crate::this_host::process_runtime;
 
 /// A cluster that responds, with the place of each part.
@@ -139,6 +139,7 @@ impl Installer for OnNodes {
         jvm_options: Vec<String>,
     ) -> anyhow::Result<Ready> {
         without_volumes(contender, format_args!("the nodes do not"))?;
+        without_settings(contender)?;
         if let Some(reference) = &contender.image {
             // The nodes pull it; this host does not need it.
             return Ok(Ready {

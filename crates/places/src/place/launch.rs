@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use bakeoff_base::hint::{hinted, with_hints};
 use bakeoff_model::suite::Limits;
-use bakeoff_model::suite::dependency::Dependency;
+use bakeoff_model::suite::dependency::{Dependency, Ready};
 use bakeoff_model::suite::volume::Volume;
 
 use crate::docker::DockerRuntime;
@@ -54,19 +54,27 @@ pub(crate) async fn start_container(
     known: &BTreeMap<String, SocketAddr>,
 ) -> anyhow::Result<Launched> {
     let found = pulled(docker.engine(), image).await?;
-    let port = wanted.port.or(found.port).ok_or_else(|| {
-        hinted(
-            format_args!("the image {image} exposes no port"),
-            "name the `port` on which its program listens",
-        )
-    })?;
+    let port = match wanted.port.or(found.port) {
+        Some(port) => port,
+        // Contenders are not told it, and its readiness is known without a connection.
+        None if wanted.ready != Ready::Connected => 0,
+        None => {
+            return Err(hinted(
+                format_args!("the image {image} exposes no port"),
+                "name the `port` on which its program listens",
+            ));
+        }
+    };
     let own = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), port);
     let spec = StartSpec {
         image: Some(found.reference),
+        command: wanted.entrypoint.clone(),
         arguments: filled(&wanted.command, own, known),
         container: ContainerOptions {
             alias: Some(wanted.name.clone()),
             volumes: absolute(setting.suite, &wanted.volumes),
+            settings: wanted.container.clone(),
+            healthcheck: wanted.healthcheck.clone(),
             takes_turns: false,
         },
         ..spec(wanted, setting, own, known)?

@@ -164,6 +164,17 @@ pub struct Reached {
     pub(super) is_ssh: bool,
 }
 
+/// Refuses a contender that is started in a way that only engines know.
+pub fn without_settings(contender: &Contender) -> anyhow::Result<()> {
+    match contender.container.is_empty() {
+        true => Ok(()),
+        false => Err(hinted(
+            "its `image.container` is for an engine, and Pods do not get it",
+            "use --runtime docker, or omit the table",
+        )),
+    }
+}
+
 /// Refuses a contender with volumes if contenders run elsewhere; `unseen` ends the sentence.
 pub fn without_volumes(contender: &Contender, unseen: fmt::Arguments<'_>) -> anyhow::Result<()> {
     match contender.image_volumes.first() {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use anyhow::bail;
 use async_trait::async_trait;
 use bakeoff_base::hint::{hinted, with_hints};
-use bakeoff_model::suite::dependency::Dependency;
+use bakeoff_model::suite::dependency::{Dependency, Ready};
 
 use crate::StartSpec;
 use crate::docker::{ImageSpec, artifact_in_image, base_hint, base_reference, java_in_image};
@@ -38,6 +38,9 @@ impl ServiceHost for ServicesInPods {
                 hint,
             ))
         };
+        let is_usual = wanted.container.is_empty()
+            && wanted.entrypoint.is_empty()
+            && wanted.ready == Ready::Connected;
         match (&wanted.image, wanted.port, wanted.volumes.is_empty()) {
             (None, _, _) => refused(
                 "a program of this host cannot be a Pod",
@@ -50,6 +53,11 @@ impl ServiceHost for ServicesInPods {
             (_, _, false) => refused(
                 "its volumes are of this host, which the nodes do not see",
                 "put the files into its image",
+            ),
+            _ if !is_usual => refused(
+                "its `container`, `entrypoint` and `ready` are for an engine, and Pods do not get \
+                 them",
+                "use --runtime docker",
             ),
             _ => Ok(()),
         }

@@ -11,9 +11,10 @@ use bakeoff_base::problem::Problem;
 use bakeoff_build::LoggedCommand;
 use bakeoff_build::log::last_lines;
 use bakeoff_model::measure::resource::ResourceSample;
-use bakeoff_model::suite::dependency::Dependency;
+use bakeoff_model::suite::dependency::{Dependency, Ready};
 
 use crate::services::ended;
+use crate::services::readiness::await_ready;
 use crate::services::service::{Service, Setting};
 use crate::{BoxFuture, Instance, StopReport};
 
@@ -38,6 +39,8 @@ pub(crate) struct RunningDependency {
     name: String,
     launched: Launched,
     commands: Commands,
+    /// The end of the dependency is no failure.
+    has_to_end: bool,
     /// The command that restores the dependency's data.
     reset: Vec<String>,
 }
@@ -62,15 +65,15 @@ pub(crate) async fn fill(
         log: { setting.logs }.join(format!("dependency-{}.commands.log", wanted.name)),
         address: launched.from_here,
     };
-    let ready = launched.instance.await_ready(wanted.start_timeout).await;
-    let filled = match ready {
-        Ok(_) => commands.run(&wanted.setup).await.map_err(|error| {
-            let log = last_lines(&launched.instance.logs());
-            let log = Some(log).filter(|log| !log.is_empty());
-            Problem::new(format_args!("{error:#}")).with_evidence(log.unwrap_or_default())
-        }),
-        Err(error) => Err(error.into()),
-    };
+    let filled =
+        match await_ready(launched.instance.as_mut(), launched.address.port(), wanted).await {
+            Ok(()) => commands.run(&wanted.setup).await.map_err(|error| {
+                let log = last_lines(&launched.instance.logs());
+                let log = Some(log).filter(|log| !log.is_empty());
+                Problem::new(format_args!("{error:#}")).with_evidence(log.unwrap_or_default())
+            }),
+            Err(problem) => Err(problem),
+        };
     if let Err(problem) = filled {
         launched.instance.stop(STOP_GRACE).await;
         return Err(with_hints(problem));
@@ -79,6 +82,7 @@ pub(crate) async fn fill(
         name: wanted.name.clone(),
         launched,
         commands,
+        has_to_end: wanted.ready == Ready::Completed,
         reset: wanted.reset.clone(),
     }))
 }
@@ -126,8 +130,15 @@ impl Service for RunningDependency {
         })
     }
 
+    fn is_done(&self) -> bool {
+        self.has_to_end
+    }
+
     fn ended(&self) -> BoxFuture<'_, Option<Problem>> {
         Box::pin(async {
+            if self.has_to_end {
+                return None;
+            }
             let exit = self.launched.instance.exited().await?;
             let what = format!("dependency {}", self.name);
             Some(ended(&what, exit, &self.launched.instance.logs()))

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use bakeoff_base::problem::Problem;
 use bakeoff_build::{BuildOptions, Built};
 use bakeoff_model::suite::Contender;
+use bakeoff_model::suite::container::ContainerSettings;
 use http_body_util::{BodyExt, Empty};
 use hyper::Request;
 use hyper::body::Bytes;
@@ -157,6 +158,7 @@ fn module() -> Contender {
         image_entrypoint: Vec::new(),
         image_arguments: Vec::new(),
         image_volumes: Vec::new(),
+        container: ContainerSettings::default(),
         image_base: String::new(),
         env: BTreeMap::new(),
         matrix: BTreeMap::new(),

@@ -84,9 +84,10 @@ impl Services {
     }
 
     /// Returns the cost of all so far, and what only the backend counts; `None` without services.
+    /// Those that have done their work cost nothing any more, and are left out.
     pub async fn sample(&self) -> Option<ResourceSample> {
         let mut sum: Option<ResourceSample> = None;
-        for one in self.all() {
+        for one in self.all().filter(|one| !one.is_done()) {
             let own = one.sample().await;
             sum = Some(match sum {
                 Some(sum) => added(sum, own),

@@ -15,6 +15,7 @@ mod list;
 mod options;
 pub(crate) mod postgres;
 pub(crate) mod psql;
+mod readiness;
 mod request_count;
 mod running;
 mod server;

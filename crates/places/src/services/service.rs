@@ -76,6 +76,11 @@ pub trait Service: Send + Sync {
     /// Returns its cost so far. A value that cannot be read is absent.
     fn sample(&self) -> BoxFuture<'_, ResourceSample>;
 
+    /// Whether it had to do its work before contenders start, and has ended.
+    fn is_done(&self) -> bool {
+        false
+    }
+
     /// Why it responds no more; `None` while it is alive, and if that is not known: of servers that
     /// run already, and of Pods.
     fn ended(&self) -> BoxFuture<'_, Option<Problem>> {

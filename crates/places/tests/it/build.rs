@@ -8,6 +8,7 @@ use std::time::Duration;
 use bakeoff_base::problem::Problem;
 use bakeoff_build::{BUILD_LIMIT, BuildError, BuildOptions, build, toolchain};
 use bakeoff_model::suite::Contender;
+use bakeoff_model::suite::container::ContainerSettings;
 
 use crate::support::announce;
 
@@ -36,6 +37,7 @@ fn contender(script: &str) -> Contender {
         image_entrypoint: Vec::new(),
         image_arguments: Vec::new(),
         image_volumes: Vec::new(),
+        container: ContainerSettings::default(),
         image_base: "debian".to_owned(),
         env: BTreeMap::new(),
         matrix: BTreeMap::new(),

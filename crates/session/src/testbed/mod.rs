@@ -369,6 +369,8 @@ impl Testbed {
                     &self.folder.contender_folder(contender),
                     &contender.image_volumes,
                 ),
+                settings: contender.container.clone(),
+                healthcheck: None,
                 takes_turns: false,
             },
             log_path: self.options.logs.join(format!("{log_name}.log")),

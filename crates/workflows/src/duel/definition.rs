@@ -13,6 +13,7 @@ use bakeoff_model::request::Body;
 use bakeoff_model::request::check::{Check, Expect};
 use bakeoff_model::suite::Limits;
 use bakeoff_model::suite::conditions::RuntimeKind;
+use bakeoff_model::suite::container::ContainerSettings;
 use bakeoff_model::suite::dependency::Dependency;
 use bakeoff_model::suite::volume::Volume;
 use bakeoff_model::text::json_path::JsonPath;
@@ -148,6 +149,8 @@ pub struct ServiceImage {
     pub env: BTreeMap<String, String>,
     /// Files and folders of this host that it can read.
     pub volumes: Vec<Volume>,
+    /// How a container of it is started besides.
+    pub container: ContainerSettings,
 }
 
 /// A request.

@@ -175,10 +175,16 @@ pub(crate) fn dependency(dependency: &Dependency) -> DependencyTable {
     DependencyTable {
         name: dependency.name.clone(),
         image: dependency.image.clone(),
+        entrypoint: dependency.entrypoint.clone(),
         command: dependency.command.clone(),
         env: dependency.env.clone(),
         port: dependency.port,
         volumes: texts(&dependency.volumes),
+        container: dependency.container.clone(),
+        ready: dependency.ready,
+        healthcheck: dependency.healthcheck.clone(),
+        start_timeout: (dependency.start_timeout != Dependency::START_TIMEOUT)
+            .then_some(DurationText(dependency.start_timeout)),
         ..DependencyTable::default()
     }
 }
@@ -306,6 +312,7 @@ pub(crate) fn contender(side: &DuelService, workdir: &Path) -> ContenderFile {
                 entrypoint: some(&image.entrypoint),
                 arguments: some(&image.arguments),
                 volumes: some(&texts(&image.volumes)),
+                container: (!image.container.is_empty()).then(|| image.container.clone()),
                 base: None,
             };
             file.env.clone_from(&image.env);

@@ -8,10 +8,12 @@ use std::time::Duration;
 use bakeoff_grpc::Schema;
 use bakeoff_import::openapi::Selected;
 use bakeoff_import::{Choice, Operation, Outside, curl, har, http_file, openapi};
+use bakeoff_model::parse::SizeText;
 use bakeoff_model::request::Body;
 use bakeoff_model::request::check::Expect;
 use bakeoff_model::suite::Limits;
 use bakeoff_model::suite::conditions::RuntimeKind;
+use bakeoff_model::suite::container::{ContainerSettings, Ulimit};
 use bakeoff_model::suite::volume::Volume;
 use bakeoff_model::text::service_url::ServiceUrl;
 use bakeoff_places::far_hosts::FarHosts;
@@ -140,6 +142,14 @@ fn services_are_read_as_they_were_measured() {
             source: workdir.join("init.sql").display().to_string(),
             target: "/init".to_owned(),
         }],
+        container: ContainerSettings {
+            user: Some("1000".to_owned()),
+            read_only: true,
+            tmpfs: vec!["/tmp".to_owned()],
+            ulimits: [("nofile".to_owned(), Ulimit { soft: 1, hard: 2 })].into(),
+            shm_size: Some(SizeText(64 << 20)),
+            ..ContainerSettings::default()
+        },
         ..image("registry:5000/shop:1.5")
     };
     let images = [("plain", image("shop")), ("full", full)];
@@ -162,9 +172,12 @@ fn services_are_read_as_they_were_measured() {
 #[tokio::test]
 async fn services_of_a_compose_file_are_read_with_what_they_depend_on() {
     let top = TempDir::new().unwrap();
-    let file = "services:\n  web: { image: a, depends_on: [db], ports: [\"80:9000\"] }\n  \
+    let file = "services:\n  web: { image: a, depends_on: { job: { condition: \
+                service_completed_successfully } }, ports: [\"80:9000\"] }\n  \
                 db: { image: b, command: [x, y], volumes: [\"./init.sql:/init\"], \
-                environment: { A: b } }\n";
+                environment: { A: b }, user: 999, healthcheck: { test: ready, retries: 2 } }\n  \
+                job: { image: c, entrypoint: [go], depends_on: { db: { condition: \
+                service_healthy } } }\n";
     fs::write(top.path().join("compose.yaml"), file).unwrap();
     fs::write(top.path().join("init.sql"), "").unwrap();
     // Paths inside of a repository are kept as relative ones.
@@ -183,6 +196,11 @@ async fn services_of_a_compose_file_are_read_with_what_they_depend_on() {
     };
     let text = check(&duel, RuntimeKind::Docker);
     assert!(text.contains("[[dependency]]") && text.contains("port = 9000"));
+    assert!(text.contains("ready = \"healthy\"") && text.contains("ready = \"completed\""));
+    assert!(
+        text.contains("user = \"999\"") && text.contains("retries = 2"),
+        "{text}"
+    );
     assert!(text.contains("volumes = [\"../init.sql:/init\"]"), "{text}");
 }
 

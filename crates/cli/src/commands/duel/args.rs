@@ -16,11 +16,13 @@ and take turns of some tens of milliseconds under load. Without root, each has a
 PORT. Services that listen only on 127.0.0.1 (as root), or that ignore PORT (without root), are
 measured one after the other, which takes longer to decide.
 
-From a Compose service, bakeoff uses image or build, environment, command, port and volumes of this
-host (read-only). Its dependencies are started first, from the same file, without limits, and
-reached by their names; other volumes start empty. The limits are those of the duel. An image in
-the same duel gets the same environment, command and volumes. A service that needs more is refused:
-start it yourself, and name its URL.
+From a Compose service, bakeoff uses image or build, environment, command, port, volumes, secrets
+and configs of this host (read-only), and the settings of its container, such as user and ulimits.
+Its dependencies are started first, from the same file, without limits, and reached by their names;
+it waits until they are healthy or have completed if depends_on says so. Other volumes start empty.
+The limits are those of the duel. An image in the same duel is started likewise. Services that need
+devices, privileges or namespaces of the host are refused: start such a service yourself, and name
+its URL. The guide for duels has a table of all keys.
 
 From a Deployment, bakeoff reads image, command, arguments, port, limits, and the environment that
 is written there or in ConfigMaps. It changes nothing: copies run as Pods in a separate namespace,

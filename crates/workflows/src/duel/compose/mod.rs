@@ -1,31 +1,51 @@
 //! Services of a compose file as sides of a duel: their images are made, and the services that they
 //! depend on become dependencies of the suite.
 
+mod dotenv;
+mod image;
+mod keys;
+mod merge;
+mod mounts;
+mod needs;
+mod options;
+mod paths;
+mod ports;
+mod project;
 mod service;
+#[cfg(test)]
+mod tests;
+mod values;
 mod variables;
+mod yaml;
 
+use std::env;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
-use std::{env, fs};
+use std::time::Duration;
 
-use anyhow::{Context as _, bail};
 use bakeoff_base::hint::hinted;
 use bakeoff_base::problem::Problem;
-use bakeoff_model::suite::dependency::Dependency;
-use bakeoff_places::images::find_engine;
-use tokio::process::Command;
+use bakeoff_model::suite::container::{ContainerSettings, Healthcheck};
+use bakeoff_model::suite::dependency::{Dependency, Ready};
 
-use crate::duel::compose::service::{Build, Composed, Reading, document};
-use crate::duel::compose::variables::variables_of;
+use crate::duel::compose::image::image;
+use crate::duel::compose::project::Project;
+use crate::duel::compose::service::{Composed, Needed, Reading};
 use crate::duel::definition::{DuelService, ServiceImage, ServiceSource, common_port};
 
-/// The names of a compose file, in the order in which Compose looks.
-const NAMES: [&str; 4] = [
-    "compose.yaml",
-    "compose.yml",
-    "docker-compose.yaml",
-    "docker-compose.yml",
+/// The names of a compose file, in the order in which Compose looks, each with that of a file that
+/// overrides it.
+const NAMES: [(&str, &str); 4] = [
+    ("compose.yaml", "compose.override.yaml"),
+    ("compose.yml", "compose.override.yml"),
+    ("docker-compose.yaml", "docker-compose.override.yaml"),
+    ("docker-compose.yml", "docker-compose.override.yml"),
 ];
+
+/// The remedy for a service that cannot be started here.
+const HINT: &str = "start it yourself, and name it NAME=url:URL: checked and loaded, not limited";
+
+/// How long a dependency may take that has to end: others wait for it as long as it takes.
+const TASK_LIMIT: Duration = Duration::from_secs(600);
 
 /// Services in which images stand for those of a compose file.
 #[derive(Debug)]
@@ -41,9 +61,8 @@ pub(crate) struct LookedUp {
 }
 
 /// Looks services up in a compose file: the one that is named, or the first of the usual names in a
-/// folder. Those that are built of something are built. Sides that are images of their own get the
-/// environment, the arguments and the volumes of the first service. `port` is the one that the user
-/// names.
+/// folder. Those that are built of something are built, after all have been read. Sides that are
+/// images of their own are started as the first service is. `port` is the one that the user names.
 ///
 /// # Errors
 /// There is no such file or service, a service needs what it is not given, or an image cannot be
@@ -64,47 +83,23 @@ pub(crate) async fn look_up(
     if !sides.iter().any(is_composed) {
         return Ok(found);
     }
-    let path = compose_file(file, workdir)?;
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-    let dotenv = fs::read_to_string(folder.join(".env")).unwrap_or_default();
-    let dotenv = variables_of(&dotenv);
-    let variable = |name: &str| env::var(name).ok().or_else(|| dotenv.get(name).cloned());
-    let document = document(&text).map_err(|why| why.context(path.display()))?;
-    let reading = Reading {
-        folder,
-        variable: &variable,
-    };
+    let files = compose_files(file, workdir)?;
+    let read = read(sides, &files, port, &mut found)?;
     let mut first: Option<(String, ServiceImage)> = None;
-    for side in &mut found.sides {
-        let ServiceSource::Compose(name) = &side.service else {
-            continue;
-        };
-        let refused = |why: Problem| {
-            hinted(
-                format_args!("{}: {}: {why}", side.name, path.display()),
-                "start it yourself, and name it NAME=url:URL: checked and loaded, not limited",
-            )
-        };
-        let composed = reading.service(&document, name).map_err(refused)?;
-        let needed = reading.needed(&document, &composed).map_err(refused)?;
-        for (name, composed) in needed {
-            if found.dependencies.iter().all(|one| one.name != name) {
-                let dependency = dependency(name, composed, folder).await?;
-                found.dependencies.push(dependency);
-            }
-        }
-        // A port that is named is the one that they take from PORT.
-        let own = composed.port.filter(|_| port.is_none());
-        found.port = common_port(&side.name, own, found.port)?;
-        let reference = image(&composed, name, folder).await?;
+    for needed in read.needed {
+        let dependency = dependency(needed).await?;
+        found.dependencies.push(dependency);
+    }
+    for (at, name, composed) in read.sides {
         let image = ServiceImage {
-            reference,
-            entrypoint: Vec::new(),
+            reference: image(composed.build.as_ref(), composed.image.as_ref(), &name).await?,
+            entrypoint: composed.entrypoint,
             arguments: composed.arguments,
             env: composed.env,
             volumes: composed.volumes,
+            container: composed.container,
         };
+        let side = &mut found.sides[at];
         first.get_or_insert_with(|| (side.name.clone(), image.clone()));
         side.service = ServiceSource::Image(image);
     }
@@ -112,6 +107,74 @@ pub(crate) async fn look_up(
         like_the_first(&mut found, sides, &name, &image);
     }
     Ok(found)
+}
+
+/// The services that were read in a compose file.
+struct Read {
+    /// Sides by their places, with the names of their services.
+    sides: Vec<(usize, String, Composed)>,
+    needed: Vec<Needed>,
+}
+
+/// Reads all services before anything is built.
+fn read(
+    sides: &[DuelService],
+    files: &[PathBuf],
+    port: Option<u16>,
+    found: &mut LookedUp,
+) -> anyhow::Result<Read> {
+    let file = files[0].display();
+    let environment = |name: &str| env::var(name).ok();
+    let project = Project::read(files, &environment);
+    let mut reading = Reading {
+        project: project.map_err(anyhow::Error::from)?,
+        notes: Vec::new(),
+        refused: Vec::new(),
+    };
+    let mut all = Read {
+        sides: Vec::new(),
+        needed: Vec::new(),
+    };
+    for (at, side) in sides.iter().enumerate() {
+        let ServiceSource::Compose(name) = &side.service else {
+            continue;
+        };
+        let refused = |why: Problem| hinted(why.context(&file).context(&side.name), HINT);
+        let composed = reading.service(name).map_err(refused)?;
+        for needed in reading.needed(&composed).map_err(refused)? {
+            let same = |one: &&mut Needed| one.name == needed.name;
+            match all.needed.iter_mut().find(same) {
+                Some(known) => {
+                    known.ready = known.ready.max(needed.ready);
+                    known.aliases.extend(needed.aliases);
+                }
+                None => all.needed.push(needed),
+            }
+        }
+        // A port that is named is the one that they take from PORT.
+        let own = composed.port.filter(|_| port.is_none());
+        found.port = common_port(&side.name, own, found.port)?;
+        if own.is_none() && port.is_none() {
+            found.notes.push(format!(
+                "the service {name} of the compose file has no port: 8080 is a guess, which \
+                 --port replaces"
+            ));
+        }
+        all.sides.push((at, name.clone(), composed));
+    }
+    found.notes.append(&mut reading.notes);
+    if reading.refused.is_empty() {
+        return Ok(all);
+    }
+    let services = reading.refused.iter().map(|(name, reasons)| {
+        format!(
+            "{name} cannot be started as it is:\n    {}",
+            reasons.join("\n    ")
+        )
+    });
+    let services: Vec<String> = services.collect();
+    let services = services.join("\n");
+    Err(hinted(format_args!("{file}: {services}"), HINT))
 }
 
 /// Starts the sides that are images of their own as the first service of the compose file is
@@ -129,100 +192,89 @@ fn like_the_first(
                 ..started.clone()
             });
             found.notes.push(format!(
-                "{} gets the environment, the arguments and the volumes of {first}",
+                "{} gets the environment, the arguments, the volumes and the other settings of \
+                 {first}",
                 side.name
             ));
         }
     }
 }
 
-/// The image of a service, built if need be.
-async fn image(composed: &Composed, name: &str, folder: &Path) -> anyhow::Result<String> {
-    match (&composed.build, &composed.image) {
-        (Some(build), _) => built(build, name, folder).await,
-        (None, Some(image)) => Ok(image.clone()),
-        (None, None) => bail!("the service {name} of the compose file has no image"),
-    }
-}
-
 /// A service that others call, as a dependency of the suite.
-async fn dependency(name: String, composed: Composed, folder: &Path) -> anyhow::Result<Dependency> {
-    let image = image(&composed, &name, folder).await?;
+async fn dependency(needed: Needed) -> anyhow::Result<Dependency> {
+    let Needed {
+        name,
+        ready,
+        aliases,
+        composed,
+    } = needed;
+    let image = image(composed.build.as_ref(), composed.image.as_ref(), &name).await?;
+    let mut names: Vec<String> = Vec::new();
+    for alias in composed.aliases.into_iter().chain(aliases) {
+        if alias != name && !names.contains(&alias) {
+            names.push(alias);
+        }
+    }
+    // A check that nothing waits for would only be work of its service during the measurement.
+    let healthcheck = composed.healthcheck.filter(|_| ready == Ready::Healthy);
     Ok(Dependency {
         name,
         image: Some(image),
+        entrypoint: composed.entrypoint,
         command: composed.arguments,
         env: composed.env,
-        port: composed.port,
         volumes: composed.volumes,
+        container: ContainerSettings {
+            aliases: names,
+            ..composed.container
+        },
+        ready: match (ready, composed.port) {
+            (Ready::Started, Some(_)) => Ready::Connected,
+            (ready, _) => ready,
+        },
+        port: composed.port,
+        start_timeout: match ready {
+            Ready::Connected | Ready::Started => Dependency::START_TIMEOUT,
+            Ready::Healthy => health_limit(healthcheck.as_ref()),
+            Ready::Completed => TASK_LIMIT,
+        },
+        healthcheck,
         ready_path: None,
-        start_timeout: Dependency::START_TIMEOUT,
         setup: Vec::new(),
         reset: Vec::new(),
     })
 }
 
-/// The compose file that is named, or the first of the usual ones.
-fn compose_file(named: Option<&Path>, workdir: &Path) -> anyhow::Result<PathBuf> {
+/// How long a health check takes at most until it has decided, with a minute to spare. The times of
+/// an image's own check are not known here.
+fn health_limit(check: Option<&Healthcheck>) -> Duration {
+    const USUAL: Duration = Duration::from_secs(30);
+    let Some(check) = check else {
+        return TASK_LIMIT;
+    };
+    let time = |time: Option<bakeoff_model::parse::DurationText>| time.map(|time| time.0);
+    let each = time(check.interval).unwrap_or(USUAL) + time(check.timeout).unwrap_or(USUAL);
+    let start = time(check.start_period).unwrap_or_default();
+    let checks = check.retries.unwrap_or(3).saturating_add(1);
+    start.saturating_add(each.saturating_mul(checks)) + Dependency::START_TIMEOUT
+}
+
+/// The compose file that is named, or the first of the usual ones with its override.
+fn compose_files(named: Option<&Path>, workdir: &Path) -> anyhow::Result<Vec<PathBuf>> {
     if let Some(path) = named {
-        return Ok(path.to_owned());
+        return Ok(vec![std::path::absolute(path)?]);
     }
-    let all = NAMES.iter().map(|name| workdir.join(name));
-    let mut there = all.filter(|path| path.is_file());
-    there.next().ok_or_else(|| {
+    let all = NAMES
+        .iter()
+        .map(|(name, more)| [name, more].map(|one| workdir.join(one)));
+    let mut there = all.filter(|[path, _]| path.is_file());
+    let [path, more] = there.next().ok_or_else(|| {
         hinted(
             format_args!("no compose file is in {}", workdir.display()),
             "name it with --compose FILE",
         )
-    })
-}
-
-/// Builds the image of a service as Compose does, by the engine's own program.
-async fn built(build: &Build, service: &str, folder: &Path) -> anyhow::Result<String> {
-    let reference = format!("bakeoff-compose/{}:latest", service.to_lowercase());
-    let context = folder.join(&build.context);
-    // The engine that runs the containers must be the one that has the image.
-    let engine = find_engine().await?;
-    let mut command = Command::new("docker");
-    command.args(["--host", engine.host(), "build", "--tag", &reference]);
-    if let Some(dockerfile) = &build.dockerfile {
-        command.arg("--file").arg(context.join(dockerfile));
-    }
-    if let Some(target) = &build.target {
-        command.args(["--target", target]);
-    }
-    for (name, value) in &build.args {
-        command.arg("--build-arg").arg(format!("{name}={value}"));
-    }
-    command
-        .arg(&context)
-        .stdin(Stdio::null())
-        .kill_on_drop(true);
-    let output = command.output().await;
-    let output = output.map_err(|error| {
-        hinted(
-            format_args!("the image of {service} cannot be built: docker: {error}"),
-            "install Docker's command line, or build it and name it as NAME=image:IMAGE",
-        )
     })?;
-    if !output.status.success() {
-        // Without BuildKit the output of a build's own commands is on standard output.
-        let mut last = last_lines(&output.stdout);
-        last.extend(last_lines(&output.stderr));
-        let last = last.join("\n    ");
-        bail!("the image of {service} cannot be built:\n    {last}");
-    }
-    Ok(reference)
-}
-
-/// The last lines of a program's output that have a word.
-fn last_lines(output: &[u8]) -> Vec<String> {
-    const LINES: usize = 10;
-    let text = String::from_utf8_lossy(output);
-    let lines: Vec<&str> = text
-        .lines()
-        .filter(|line| !line.trim().is_empty())
-        .collect();
-    let last = &lines[lines.len().saturating_sub(LINES)..];
-    last.iter().map(|line| (*line).to_owned()).collect()
+    let more = Some(more).filter(|more| more.is_file());
+    let paths = std::iter::once(path).chain(more).map(std::path::absolute);
+    Ok(paths.collect::<Result<_, _>>()?)
 }

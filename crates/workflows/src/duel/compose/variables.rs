@@ -1,31 +1,13 @@
-//! Variables of compose files: in separate files, and in texts that name them.
-
-use std::collections::BTreeMap;
+//! Variables in texts of compose files, as Compose fills them in. Libraries for shells know no `:?`
+//! and no defaults in defaults, and expand what Compose does not.
 
 use bakeoff_base::problem::Problem;
 
-/// Lines `NAME=VALUE`, quotes around the value taken off.
-pub(super) fn variables_of(text: &str) -> BTreeMap<String, String> {
-    let lines = text
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.starts_with('#'));
-    let pairs = lines.filter_map(|line| {
-        let (name, value) = line
-            .strip_prefix("export ")
-            .unwrap_or(line)
-            .split_once('=')?;
-        let value = value.trim();
-        let inner = ['"', '\'']
-            .iter()
-            .find_map(|quote| value.strip_prefix(*quote)?.strip_suffix(*quote));
-        Some((name.trim().to_owned(), inner.unwrap_or(value).to_owned()))
-    });
-    pairs.collect()
-}
-
 /// A text with what variables stand for: `$NAME`, `${NAME}`, with `:-`, `-`, `:+`, `+`, `:?` and
-/// `?` as in a shell; `$$` is `$`.
+/// `?` as in a shell, and variables in the words after these; `$$` is `$`.
+///
+/// # Errors
+/// A brace has no end, a `$` no name, or a variable with `?` no value.
 pub(super) fn filled(
     text: &str,
     variable: &dyn Fn(&str) -> Option<String>,
@@ -39,48 +21,73 @@ pub(super) fn filled(
             out.push('$');
             rest = after;
         } else if let Some(after) = rest.strip_prefix('{') {
-            let (inner, after) = after.split_once('}').ok_or("a `${` has no `}`")?;
-            out.push_str(&expanded(inner, variable)?);
-            rest = after;
+            let end = end_of_braces(after).ok_or("a `${` has no `}`")?;
+            out.push_str(&expanded(&after[..end], variable)?);
+            rest = &after[end + 1..];
         } else {
-            let end = rest.find(|c: char| !is_of_name(c)).unwrap_or(rest.len());
-            if end == 0 {
-                return Err(
-                    format!("`{text}` has a `$` without a name; `$$` is a plain one").into(),
-                );
+            let (name, after) = named(rest);
+            if name.is_empty() {
+                let message = format!("`{text}` has a `$` without a name; `$$` is a plain one");
+                return Err(message.into());
             }
-            out.push_str(&variable(&rest[..end]).unwrap_or_default());
-            rest = &rest[end..];
+            out.push_str(&variable(name).unwrap_or_default());
+            rest = after;
         }
     }
     out.push_str(rest);
     Ok(out)
 }
 
-fn is_of_name(c: char) -> bool {
-    c.is_ascii_alphanumeric() || c == '_'
+/// Where the `}` is that ends a text in braces, which may have others in it.
+fn end_of_braces(text: &str) -> Option<usize> {
+    let mut depth = 0_u32;
+    for (at, one) in text.char_indices() {
+        match one {
+            '{' => depth += 1,
+            '}' if depth == 0 => return Some(at),
+            '}' => depth -= 1,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// The name at the beginning of a text, and the rest; an empty name if there is none.
+fn named(text: &str) -> (&str, &str) {
+    let is_of_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let end = text.find(|c: char| !is_of_name(c)).unwrap_or(text.len());
+    match text.starts_with(|c: char| c.is_ascii_digit()) {
+        true => ("", text),
+        false => text.split_at(end),
+    }
 }
 
 /// Expands the text between `${` and `}`.
 fn expanded(inner: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<String, Problem> {
-    let end = inner.find(|c: char| !is_of_name(c)).unwrap_or(inner.len());
-    let (name, rest) = inner.split_at(end);
+    let unknown = || format!("`${{{inner}}}` is not a variable").into();
+    let (name, rest) = named(inner);
+    if name.is_empty() {
+        return Err(unknown());
+    }
     let (rest, empty_counts) = match rest.strip_prefix(':') {
+        Some("") => return Err(unknown()),
         Some(rest) => (rest, false),
         None => (rest, true),
     };
     let value = variable(name).filter(|value| empty_counts || !value.is_empty());
     let mut rest = rest.chars();
     let kind = rest.next();
-    let word = rest.as_str();
+    let word = || filled(rest.as_str(), variable);
     match (kind, value) {
         (None, value) => Ok(value.unwrap_or_default()),
-        (Some('-'), value) => Ok(value.unwrap_or_else(|| word.to_owned())),
-        (Some('+'), Some(_)) => Ok(word.to_owned()),
+        (Some('-' | '?'), Some(value)) => Ok(value),
+        (Some('-'), None) | (Some('+'), Some(_)) => word(),
         (Some('+'), None) => Ok(String::new()),
-        (Some('?'), Some(value)) => Ok(value),
-        (Some('?'), None) => Err(format!("{name} has no value: {word}").into()),
-        (Some(_), _) => Err(format!("`${{{inner}}}` is not a variable").into()),
+        (Some('?'), None) => Err(match word()? {
+            message if message.is_empty() => format!("{name} has no value").into(),
+            message => format!("{name} has no value: {message}").into(),
+        }),
+        (Some(_), _) => Err(unknown()),
     }
 }
 
@@ -108,11 +115,32 @@ pub(super) mod tests {
         check("a$TAG-b${TAG}c$$TAG", Ok("a1.5-b1.5c$TAG"));
         check("${NO}${NO-x}${EMPTY-x}${EMPTY:-y}", Ok("xy"));
         check("${TAG+x}${NO+x}${EMPTY:+x}${TAG:?no}", Ok("x1.5"));
+        check("${NO:-${EMPTY:-shop}}", Ok("shop"));
+        check(
+            "${NO-x${TAG}y}${NO:-$TAG}${NO:-a:b?c-d}",
+            Ok("x1.5y1.5a:b?c-d"),
+        );
+        check("${TAG:+v${TAG}}${NO:-{\"a\":{}}}", Ok("v1.5{\"a\":{}}"));
+        check("${TAG:-${NO:?never asked}}", Ok("1.5"));
+        check("${NO:-$$5}", Ok("$5"));
         check("${NO:?say it}", Err("NO has no value: say it"));
+        check(
+            "${NO:-${EMPTY:?say $TAG}}",
+            Err("EMPTY has no value: say 1.5"),
+        );
+        check("${NO?}", Err("NO has no value"));
         check("${TAG", Err("a `${` has no `}`"));
+        check("${NO:-${TAG}", Err("a `${` has no `}`"));
+        check("${1}", Err("`${1}` is not a variable"));
+        check("${TAG:}", Err("`${TAG:}` is not a variable"));
+        check("${TAG!x}", Err("`${TAG!x}` is not a variable"));
         check(
             "a $ b",
             Err("`a $ b` has a `$` without a name; `$$` is a plain one"),
+        );
+        check(
+            "$1",
+            Err("`$1` has a `$` without a name; `$$` is a plain one"),
         );
     }
 }
