@@ -29,7 +29,7 @@ pub(super) fn settled(
         .chain(ulimits)
         .collect();
     let mounts = host.mounts.unwrap_or_default().into_iter();
-    let mounts = mounts.chain(own.empty_volumes.iter().map(empty_volume));
+    let mounts = mounts.chain(own.empty_volumes.iter().map(|one| empty_volume(one)));
     let tmpfs = own.tmpfs.iter().map(|text| {
         let (path, options) = text.split_once(':').unwrap_or((text, ""));
         (path.to_owned(), options.to_owned())
@@ -76,10 +76,10 @@ pub(super) fn ulimit(name: &str, soft: i64, hard: i64) -> ResourcesUlimits {
 
 /// A volume without a name: the engine fills it with what the image has there, and it is removed
 /// with its container.
-fn empty_volume(target: &String) -> Mount {
+fn empty_volume(target: &str) -> Mount {
     Mount {
         typ: Some(MountType::VOLUME),
-        target: Some(target.clone()),
+        target: Some(target.to_owned()),
         ..Mount::default()
     }
 }
