@@ -150,7 +150,7 @@ pub struct ServiceImage {
     /// Files and folders of this host that it can read.
     pub volumes: Vec<Volume>,
     /// How a container of it is started besides.
-    pub container: ContainerSettings,
+    pub container: Box<ContainerSettings>,
 }
 
 /// A request.

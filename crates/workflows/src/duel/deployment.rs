@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use bakeoff_base::hint::{hinted, with_hints};
 use bakeoff_model::suite::Limits;
-use bakeoff_model::suite::container::ContainerSettings;
 use bakeoff_places::kubernetes::{Cluster, Deployed};
 
 use crate::duel::definition::{Duel, ServiceImage, ServiceSource, USUAL_LIMITS, common_port};
@@ -76,7 +75,7 @@ fn image(reference: String, deployed: &Deployed) -> ServiceImage {
         arguments: deployed.arguments.clone(),
         env: deployed.env.clone(),
         volumes: Vec::new(),
-        container: ContainerSettings::default(),
+        container: Box::default(),
     }
 }
 

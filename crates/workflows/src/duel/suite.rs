@@ -312,7 +312,7 @@ pub(crate) fn contender(side: &DuelService, workdir: &Path) -> ContenderFile {
                 entrypoint: some(&image.entrypoint),
                 arguments: some(&image.arguments),
                 volumes: some(&texts(&image.volumes)),
-                container: (!image.container.is_empty()).then(|| image.container.clone()),
+                container: (!image.container.is_empty()).then(|| (*image.container).clone()),
                 base: None,
             };
             file.env.clone_from(&image.env);

@@ -142,14 +142,14 @@ fn services_are_read_as_they_were_measured() {
             source: workdir.join("init.sql").display().to_string(),
             target: "/init".to_owned(),
         }],
-        container: ContainerSettings {
+        container: Box::new(ContainerSettings {
             user: Some("1000".to_owned()),
             read_only: true,
             tmpfs: vec!["/tmp".to_owned()],
             ulimits: [("nofile".to_owned(), Ulimit { soft: 1, hard: 2 })].into(),
             shm_size: Some(SizeText(64 << 20)),
             ..ContainerSettings::default()
-        },
+        }),
         ..image("registry:5000/shop:1.5")
     };
     let images = [("plain", image("shop")), ("full", full)];

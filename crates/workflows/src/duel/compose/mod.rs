@@ -97,7 +97,7 @@ pub(crate) async fn look_up(
             arguments: composed.arguments,
             env: composed.env,
             volumes: composed.volumes,
-            container: composed.container,
+            container: Box::new(composed.container),
         };
         let side = &mut found.sides[at];
         first.get_or_insert_with(|| (side.name.clone(), image.clone()));
