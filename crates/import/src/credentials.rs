@@ -1,5 +1,5 @@
-//! What in recorded requests may be a credential: readers of a suite must not get those of whoever
-//! recorded it. Names are judged by their words, values by their look. Pure.
+//! Credentials in recorded requests: readers of a suite must not get those of the user who recorded
+//! them. Names are judged by their words, values by their look. Pure.
 
 use serde_json::Value;
 

@@ -1,5 +1,5 @@
-//! Converts a curl command line, as browsers copy it and documentation shows it, to the request that
-//! curl makes of it. Pure but for variables and files, which functions read.
+//! Converts a curl command line, as browsers copy it and documentation shows it, to the request
+//! that curl makes of it. Pure but for variables and files, which functions read.
 
 mod body;
 mod command;
@@ -25,8 +25,8 @@ pub struct CurlRequest {
     pub notes: Vec<String>,
 }
 
-/// Reads a command line. The host of its URL is left out, and so are options that send nothing and
-/// what a shell would do besides.
+/// Reads a command line. The host of its URL is left out, and so are options that send nothing,
+/// pipes and redirections.
 ///
 /// # Errors
 /// Every reason why it cannot be taken. The command is not repeated: it may hold passwords.

@@ -1,6 +1,6 @@
-//! Headers of requests as people type them: in order, with repeats, with their names as typed. Pure.
+//! Headers of requests as people type them: in order, with repeats, names as typed. Pure.
 
-/// Headers of a connection and of the length of a body, which whoever sends the request makes.
+/// Headers about the connection and the length of a body: bakeoff makes them when it sends.
 const OF_THE_CONNECTION: [&str; 9] = [
     "connection",
     "content-length",

@@ -10,10 +10,14 @@ use crate::scalar::as_text;
 
 mod security;
 
+/// Why operations are left out.
+const NO_BODY: &str = "it has no body to check";
+const CHANGES: &str = "it may change data";
+
 /// Maximum length of a chain of references.
 const REFERENCES_MAX: usize = 8;
 
-/// Which operations of a description are taken, and where they are.
+/// The operations of a description that are taken.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Selected {
     /// Replaces the description's own prefix of every path.
@@ -64,10 +68,8 @@ pub fn read(text: &str, selected: &Selected) -> Result<Described, Problem> {
             named.retain(|one| **one != name);
             let is_read = method == "get" || is_named || selected.writes && method != "head";
             if !is_read {
-                let why = match method {
-                    "head" => "it has no body to check",
-                    _ => "it may change data",
-                };
+                let is_head = method == "head";
+                let why = if is_head { NO_BODY } else { CHANGES };
                 described.left_out.push(format!("{name}: {why}"));
                 continue;
             }
@@ -91,7 +93,10 @@ pub fn read(text: &str, selected: &Selected) -> Result<Described, Problem> {
         format!("{names}: `{parameter}`, an integer without an example: write one")
     });
     let needed = needed.notes(|credential, names| {
-        format!("{names}: the description asks for {credential}, which is not sent; -H 'Name: value' of a duel sends it")
+        format!(
+            "{names}: the description asks for {credential}, which is not sent; -H 'Name: value' \
+             of a duel sends it"
+        )
     });
     described.notes.extend(guessed.chain(needed));
     Ok(described)
@@ -219,18 +224,13 @@ impl<'a> Reader<'a> {
                 _ => {}
             }
         }
-        if let Some((_, rest)) = path.split_once('{') {
-            let name = rest.split('}').next().unwrap_or_default();
+        if let Some(name) = undescribed(&path) {
             return Err(format!("`{name}` is not described").into());
         }
         let body = match place.method {
-            "get" | "head" => None,
-            _ => self.body(place.item, operation)?,
+            "get" | "head" => Vec::new(),
+            _ => self.typed_body(place.item, operation, &mut headers)?,
         };
-        let (content_type, body) = body.unzip();
-        let is_typed = headers::has(&headers, "content-type");
-        let content_type = content_type.filter(|_| !is_typed);
-        headers.extend(content_type.map(|kind| ("Content-Type".to_owned(), kind)));
         let query = match query.as_slice() {
             [] => String::new(),
             list => format!("?{}", list.join("&")),
@@ -241,7 +241,7 @@ impl<'a> Reader<'a> {
             method,
             path: format!("{}{path}{query}", self.base),
             headers,
-            body: body.unwrap_or_default(),
+            body,
             weight: 1,
             statuses: successes.iter().map(|(status, _)| *status).collect(),
             is_json,
@@ -268,6 +268,22 @@ impl<'a> Reader<'a> {
             }
         }
         all
+    }
+
+    /// Returns the body, and adds its type to the headers if that is known.
+    fn typed_body(
+        &self,
+        item: &'a Value,
+        operation: &'a Value,
+        headers: &mut Vec<(String, String)>,
+    ) -> Result<Vec<u8>, Problem> {
+        let Some((kind, body)) = self.body(item, operation)? else {
+            return Ok(Vec::new());
+        };
+        if !headers::has(headers, "content-type") {
+            headers.push(("Content-Type".to_owned(), kind));
+        }
+        Ok(body)
     }
 
     /// Returns type and bytes of the body by the description's examples; `None` without a body.
@@ -431,6 +447,12 @@ impl<'a> Reader<'a> {
         let kinds: Vec<String> = kinds.or(old).unwrap_or_default();
         !kinds.is_empty() && kinds.iter().all(|kind| kind.contains("json"))
     }
+}
+
+/// Returns a parameter that is still in a path.
+fn undescribed(path: &str) -> Option<&str> {
+    let (_, rest) = path.split_once('{')?;
+    rest.split('}').next()
 }
 
 /// Returns the described success responses, by status.
@@ -677,8 +699,8 @@ components:
             described.notes,
             [
                 "GET /x0/{id} and 49 more: `id=1`, an integer without an example: write one",
-                "GET /x0/{id} and 49 more: the description asks for the header `X-Key`, which is not \
-                 sent; -H 'Name: value' of a duel sends it",
+                "GET /x0/{id} and 49 more: the description asks for the header `X-Key`, which is \
+                 not sent; -H 'Name: value' of a duel sends it",
             ]
         );
     }

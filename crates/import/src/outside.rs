@@ -1,5 +1,5 @@
-//! What a text refers to and does not hold itself: variables, files, the time. The crate reads none
-//! of them, so whoever calls it passes the functions that do.
+//! Things that a text refers to and does not hold itself: variables, files, the time. The crate
+//! reads none of them: the caller passes the functions that do.
 
 use bakeoff_base::problem::Problem;
 

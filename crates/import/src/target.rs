@@ -3,7 +3,7 @@
 
 use bakeoff_base::percent;
 
-/// What a URL says about a request.
+/// The parts of a URL that a request needs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Target {
     /// Host and port; empty if the text is only a path.

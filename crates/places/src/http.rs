@@ -260,9 +260,9 @@ struct Listening<S> {
     stream: S,
     /// The head that is sent in place of the one that is written.
     head: Option<Vec<u8>>,
-    /// What was written of the head that is replaced.
+    /// The bytes that were written of the head that is replaced.
     written: Vec<u8>,
-    /// What is still to be sent of the head and of what was written with it.
+    /// The bytes not yet sent of the head and of what was written with it.
     pending: Vec<u8>,
 }
 

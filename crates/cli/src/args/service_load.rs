@@ -25,10 +25,10 @@ pub(crate) struct AskedArgs {
     pub(crate) get: Vec<RequestPath>,
     /// A request as a command line of curl, as browsers copy it; may be repeated.
     ///
-    /// What curl would send is sent, but to the services instead of its host: headers in order and
-    /// as typed, data of -d, -F, -T and --json with their files, -u, -b, --compressed. Variables
-    /// outside of single quotes are those of the environment. Options that send nothing, pipes
-    /// and redirections are left out. It is taken even if it may change data.
+    /// The request that curl would send is sent to the services instead of its host: headers in
+    /// order and as typed, data of -d, -F, -T and --json with their files, -u, -b, --compressed.
+    /// Variables outside of single quotes are those of the environment. Options that send nothing,
+    /// pipes and redirections are left out. It is taken even if it may change data.
     #[arg(long, value_name = "COMMAND")]
     pub(crate) curl: Vec<String>,
     #[command(flatten)]

@@ -43,7 +43,7 @@ pub(crate) fn read(args: &ImportedArgs) -> anyhow::Result<Option<Described>> {
     let Some(file) = &source.requests else {
         return Ok(None);
     };
-    // The files that it names are beside it.
+    // Names of other files in it are relative to its folder.
     let folder = file.parent().unwrap_or(Path::new(""));
     let outside = Outside {
         file: &|name| bytes(&folder.join(name)),

@@ -1,5 +1,5 @@
-//! What agreed before a duel is what is measured: each way to give requests, against servers that
-//! record the bytes that they get.
+//! Requests that agreed before a duel are those that are measured: each way to give requests,
+//! against servers that record the bytes that they get.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read as _, Write as _};
@@ -16,7 +16,7 @@ const GZIP: [&[u8]; 2] = [
     b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\xcb\xcf\x06\x00\x47\xdd\xdc\x79\x02\x00\x00\x00",
 ];
 
-/// First line -> the different requests with it, each with whether its connection is to be closed.
+/// First line -> the different requests with it, each with whether it closes its connection.
 type Requests = BTreeMap<String, BTreeSet<(String, bool)>>;
 
 /// A server that records requests.
@@ -93,20 +93,18 @@ impl Recorder {
     }
 }
 
-#[test]
-fn what_agreed_is_what_is_measured() {
-    let world = World::new(&[]);
+/// Makes a duel of each list of arguments, and compares the requests that were recorded.
+fn check(world: &World, duels: &[(&[&str], &[&str])]) {
     let all = GZIP.map(Recorder::start);
     let sides: Vec<String> = ["a", "b"]
         .iter()
         .zip(&all)
         .map(|(name, one)| format!("{name}=url:{}", one.url))
         .collect();
-    let check = |arguments: &[&str], expect: &[&str]| {
-        let mut command = world.command(
-            "duel --out OUT --runs 1 --duration 100ms --warm-up none --connections 1 --ready /ready",
-        );
-        let ran = Ran::from(command.args(&sides).args(arguments).output().unwrap());
+    for (arguments, expect) in duels {
+        let short = "--runs 1 --duration 100ms --warm-up none --connections 1 --ready /ready";
+        let mut command = world.command(&format!("duel --out OUT {short}"));
+        let ran = Ran::from(command.args(&sides).args(*arguments).output().unwrap());
         ran.check(0, &["all responses are equal: 200, 2 bytes"]);
         std::fs::remove_dir_all(world.out()).unwrap();
         for recorder in &all {
@@ -118,53 +116,72 @@ fn what_agreed_is_what_is_measured() {
                 assert_eq!(requests.len(), 2, "{line}: only asked or only measured");
                 sent.extend(same.into_iter().map(|text| text.replace(host, "h")));
             }
-            assert_eq!(sent, expect, "{arguments:?}");
+            assert_eq!(sent, *expect, "{arguments:?}");
         }
-    };
+    }
+}
+
+#[test]
+fn typed_requests_that_agreed_are_those_that_are_measured() {
+    let world = World::new(&[]);
     check(
-        &[
-            "--get",
-            "/a/../b|%2e?q={1}",
-            "-H",
-            "X-Tag: a",
-            "-H",
-            "x-Other: c",
-            "-H",
-            "X-Tag: b",
-            "-H",
-            "Host: shop",
-            "-H",
-            "Accept-Encoding: gzip",
-        ],
-        &[
-            "GET /a/../b|%2e?q={1} HTTP/1.1\\r\\nX-Tag: a\\r\\nX-Tag: b\\r\\nx-Other: c\\r\\n\
+        &world,
+        &[(
+            &[
+                "--get",
+                "/a/../b|%2e?q={1}",
+                "-H",
+                "X-Tag: a",
+                "-H",
+                "x-Other: c",
+                "-H",
+                "X-Tag: b",
+                "-H",
+                "Host: shop",
+                "-H",
+                "Accept-Encoding: gzip",
+            ],
+            &[
+                "GET /a/../b|%2e?q={1} HTTP/1.1\\r\\nX-Tag: a\\r\\nX-Tag: b\\r\\nx-Other: c\\r\\n\
            Host: shop\\r\\nAccept-Encoding: gzip\\r\\n\\r\\n",
-        ],
+            ],
+        )],
     );
     check(
-        &[
-            "--curl",
-            "curl -d $'a\\xc3\\xa9\\0' -u me:x -r 0-9 -H 'X-Empty;' -H 'x-T: 1' http://h/p",
-        ],
-        &[
-            "POST /p HTTP/1.1\\r\\nHost: h\\r\\nAuthorization: Basic bWU6eA==\\r\\n\
+        &world,
+        &[(
+            &[
+                "--curl",
+                "curl -d $'a\\xc3\\xa9\\0' -u me:x -r 0-9 -H 'X-Empty;' -H 'x-T: 1' http://h/p",
+            ],
+            &[
+                "POST /p HTTP/1.1\\r\\nHost: h\\r\\nAuthorization: Basic bWU6eA==\\r\\n\
            Range: bytes=0-9\\r\\nX-Empty: \\r\\nx-T: 1\\r\\n\
            Content-Type: application/x-www-form-urlencoded\\r\\nContent-Length: 4\\r\\n\\r\\n\
            a\\xc3\\xa9\\x00",
-        ],
+            ],
+        )],
     );
+}
+
+#[test]
+fn requests_of_files_that_agreed_are_those_that_are_measured() {
+    let world = World::new(&[]);
     world.write("x.bin", "b");
     world.write(
         "shop.http",
         "POST http://h/a\nX-Tag: a\nx-tag: b\nHost: shop\n\n< ./x.bin\n###\nGET http://h/b\n?x=1\n",
     );
     check(
-        &["--requests", "suite/shop.http", "--writes"],
-        &[
-            "GET /b?x=1 HTTP/1.1\\r\\nHost: h\\r\\n\\r\\n",
-            "POST /a HTTP/1.1\\r\\nX-Tag: a\\r\\nx-tag: b\\r\\nHost: shop\\r\\n\
+        &world,
+        &[(
+            &["--requests", "suite/shop.http", "--writes"],
+            &[
+                "GET /b?x=1 HTTP/1.1\\r\\nHost: h\\r\\n\\r\\n",
+                "POST /a HTTP/1.1\\r\\nX-Tag: a\\r\\nx-tag: b\\r\\nHost: shop\\r\\n\
              Content-Length: 1\\r\\n\\r\\nb",
-        ],
+            ],
+        )],
     );
     world.write(
         "shop.har",
@@ -173,8 +190,11 @@ fn what_agreed_is_what_is_measured() {
             "response": {"status": 200}}]}}"#,
     );
     check(
-        &["--har", "suite/shop.har"],
-        &["GET /x?q=a%20b HTTP/1.1\\r\\nHost: h\\r\\nAccept: a/b\\r\\nAccept: c/d\\r\\n\\r\\n"],
+        &world,
+        &[(
+            &["--har", "suite/shop.har"],
+            &["GET /x?q=a%20b HTTP/1.1\\r\\nHost: h\\r\\nAccept: a/b\\r\\nAccept: c/d\\r\\n\\r\\n"],
+        )],
     );
     world.write(
         "shop.json",
@@ -182,7 +202,10 @@ fn what_agreed_is_what_is_measured() {
             {"name": "X-Unit", "in": "header", "required": true, "example": "km"}]}}}}"#,
     );
     check(
-        &["--openapi", "suite/shop.json"],
-        &["GET /items HTTP/1.1\\r\\nHost: h\\r\\nX-Unit: km\\r\\n\\r\\n"],
+        &world,
+        &[(
+            &["--openapi", "suite/shop.json"],
+            &["GET /items HTTP/1.1\\r\\nHost: h\\r\\nX-Unit: km\\r\\n\\r\\n"],
+        )],
     );
 }

@@ -13,7 +13,7 @@ use crate::outside::{Outside, Reasons};
 use crate::requests::Operation;
 use crate::target;
 
-/// What curl asks for with `--compressed`.
+/// Encodings that curl asks for with `--compressed`.
 const ENCODINGS: &str = "deflate, gzip, br, zstd";
 
 /// The arguments as read so far.
@@ -404,8 +404,8 @@ impl Arguments {
         (own, body, kind)
     }
 
-    /// Returns all headers in curl's order: its own ones, those that are typed, and the body's type.
-    /// A header that is typed replaces curl's own.
+    /// Returns all headers in curl's order: its own ones, those that are typed, the body's type. A
+    /// header that is typed replaces curl's own.
     fn in_order(
         &mut self,
         own: Vec<(&'static str, String)>,

@@ -10,18 +10,18 @@ pub(super) struct CurlOption {
     pub(super) name: &'static str,
     /// Whether a value follows.
     pub(super) has_value: bool,
-    /// What becomes of it.
+    /// Effect of the option here.
     pub(super) meaning: Meaning,
 }
 
-/// What becomes of an option.
+/// The effect of an option here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Meaning {
-    /// It changes the request, and is taken.
+    /// The request is changed by it.
     Taken,
-    /// It changes nothing that is sent to the service.
+    /// Nothing that is sent to the service is changed.
     Nothing,
-    /// It cannot be taken, and why.
+    /// Why the option cannot be taken.
     Refused(&'static str),
 }
 

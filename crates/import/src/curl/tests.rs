@@ -1,5 +1,5 @@
-//! What curl sends for a command, compared with curl 7.88 on a server that recorded it, without the
-//! headers `Host`, `Accept` and `User-Agent` that curl adds.
+//! Requests of curl commands, compared with those of curl 7.88 on a server that recorded them,
+//! without the headers `Host`, `Accept` and `User-Agent` that curl adds.
 
 use bakeoff_base::problem::Problem;
 
@@ -151,6 +151,10 @@ fn requests_are_those_of_curl() {
         let text = format!("curl {arguments} http://h/p");
         assert_eq!(sent(&text), expect, "{text}");
     }
+}
+
+#[test]
+fn urls_can_have_users_and_folders() {
     assert_eq!(
         sent("curl -T ./in/b.txt http://h/p/"),
         "PUT /p/b.txt\n\nl1\\nl2\\r\\n"

@@ -13,7 +13,7 @@ pub(super) struct SimpleCommand {
     pub(super) words: Vec<String>,
     /// Why it cannot be taken.
     pub(super) reasons: Reasons,
-    /// Whether it stands on a line of its own.
+    /// Whether a line begins with it.
     pub(super) begins_line: bool,
 }
 

@@ -17,7 +17,7 @@ pub(super) struct Log {
 #[derive(Debug, Deserialize)]
 pub(super) struct Entry {
     pub(super) request: Request,
-    /// What came back; some programs record only what was sent.
+    /// The response; some programs record only what was sent.
     pub(super) response: Option<Response>,
 }
 

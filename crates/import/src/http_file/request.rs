@@ -12,7 +12,7 @@ pub(super) struct Found {
     pub(super) operation: Operation,
     /// The line of its method and URL.
     pub(super) line: usize,
-    /// Where it is sent; empty if only a path is given.
+    /// Host to which it is sent; empty if only a path is given.
     pub(super) host: String,
     /// Whether the file says what is done with the response.
     pub(super) has_script: bool,
@@ -35,34 +35,18 @@ pub(super) fn read(
     variables: &mut Variables<'_>,
 ) -> Result<Option<Found>, String> {
     let mut lines = part.lines.iter().copied().peekable();
-    let mut name = part.title;
-    let mut script = None;
-    let mut begin = None;
-    for (number, line) in lines.by_ref() {
-        let line = line.trim();
-        if let Some((name, value)) = line.strip_prefix('@').and_then(|rest| rest.split_once('=')) {
-            variables.define(number, name.trim(), value.trim());
-        } else if let (Some(title), "") = (given_name(line), name) {
-            name = title;
-        } else if line.starts_with("< ") {
-            script = Some(number);
-            begin = None;
-        } else if !line.is_empty() && !is_comment(line) && !(script.is_some() && !is_begin(line)) {
-            begin = Some((number, line));
-            break;
-        }
-    }
-    let Some((number, begin)) = begin else {
+    let Some(begin) = begin(part.title, &mut lines, variables) else {
         return Ok(None);
     };
+    let (number, mut name) = (begin.number, begin.name);
     let at = |why: String| format!("line {number}: {why}");
-    let mut url = begin.to_owned();
+    let mut url = begin.line.to_owned();
     while let Some((_, line)) = lines.next_if(|(_, line)| continues_url(line)) {
         url.push_str(line.trim());
     }
     let url = variables.filled(&url).map_err(at)?;
     let (method, target) = request_line(&url).map_err(at)?;
-    if let Some(script) = script {
+    if let Some(script) = begin.script {
         return Err(format!(
             "line {script}: a script runs before the request of line {number}"
         ));
@@ -87,14 +71,10 @@ pub(super) fn read(
         }
         headers.push(header(line, variables).map_err(|why| format!("line {number}: {why}"))?);
     }
-    let of_type = |(name, _): &&(String, String)| name.eq_ignore_ascii_case("content-type");
-    let content_type = headers.iter().find(of_type);
-    let content_type = content_type.map_or("", |(_, value)| value.as_str());
-    let body = body::read(lines.collect(), content_type, variables)?;
-    let of_host = |(name, _): &&(String, String)| name.eq_ignore_ascii_case("host");
-    let host = match target.host.as_str() {
-        "" => headers.iter().find(of_host).map(|(_, host)| host.clone()),
-        host => Some(host.to_owned()),
+    let body = body::read(lines.collect(), value(&headers, "content-type"), variables)?;
+    let host = match target.host.is_empty() {
+        true => value(&headers, "host").to_owned(),
+        false => target.host,
     };
     if target.user.is_some() {
         return Err(at(
@@ -117,9 +97,47 @@ pub(super) fn read(
             ..Operation::default()
         },
         line: number,
-        host: host.unwrap_or_default(),
+        host,
         has_script: body.has_script,
     }))
+}
+
+/// The first line of a request, and what stands above it.
+struct Begin<'a> {
+    number: usize,
+    line: &'a str,
+    /// The name of the request; empty without one.
+    name: &'a str,
+    /// The line of a script that runs before it.
+    script: Option<usize>,
+}
+
+/// Reads up to the first line of a request, and sets the variables that are defined above it.
+fn begin<'a>(
+    title: &'a str,
+    lines: &mut impl Iterator<Item = (usize, &'a str)>,
+    variables: &mut Variables<'_>,
+) -> Option<Begin<'a>> {
+    let mut name = title;
+    let mut script = None;
+    for (number, line) in lines {
+        let line = line.trim();
+        if let Some((name, value)) = line.strip_prefix('@').and_then(|rest| rest.split_once('=')) {
+            variables.define(number, name.trim(), value.trim());
+        } else if let (Some(title), "") = (given_name(line), name) {
+            name = title;
+        } else if line.starts_with("< ") {
+            script = Some(number);
+        } else if !line.is_empty() && !is_comment(line) && !(script.is_some() && !is_begin(line)) {
+            return Some(Begin {
+                number,
+                line,
+                name,
+                script,
+            });
+        }
+    }
+    None
 }
 
 /// Whether a line below a script begins the request.
@@ -140,6 +158,13 @@ fn continues_url(line: &str) -> bool {
     let is_indented = trimmed.len() < line.len();
     trimmed.starts_with(['?', '&'])
         || is_indented && trimmed.starts_with('/') && !trimmed.starts_with("//")
+}
+
+/// Returns the value of the first header of this name; empty without one.
+fn value<'a>(headers: &'a [(String, String)], name: &str) -> &'a str {
+    let mut headers = headers.iter();
+    let found = headers.find(|(one, _)| one.eq_ignore_ascii_case(name));
+    found.map_or("", |(_, value)| value)
 }
 
 fn header(line: &str, variables: &mut Variables<'_>) -> Result<(String, String), String> {

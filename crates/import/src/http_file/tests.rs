@@ -91,7 +91,8 @@ fn requests_are_sent_as_they_are_written() {
         &["GET /a?q=blue%20shoes"],
     );
     check(
-        "GET /\nX-Tag: a\nx-tag: b\nHost: shop\nAccept-Encoding: gzip\nRange: bytes=0-9\nUser-Agent: u",
+        "GET /\nX-Tag: a\nx-tag: b\nHost: shop\nAccept-Encoding: gzip\nRange: bytes=0-9\n\
+         User-Agent: u",
         &[
             "GET /\nX-Tag: a\nx-tag: b\nHost: shop\nAccept-Encoding: gzip\nRange: bytes=0-9\n\
            User-Agent: u",
@@ -230,11 +231,11 @@ fn one_host_is_asked_and_data_is_not_changed() {
         ..Choice::default()
     };
     assert_eq!(names(&choice).0, "GET /b, DELETE /c?key=1, GET /d");
-    let nobody = Choice {
+    let other = Choice {
         host: Some("three".to_owned()),
         ..Choice::default()
     };
-    let error = taken(text, &nobody).unwrap_err();
+    let error = taken(text, &other).unwrap_err();
     assert!(
         error.message().contains("it has some to one, two"),
         "{error}"

@@ -1,5 +1,5 @@
-//! Variables of a file: its own, those of the environment, and those that editors make anew for each
-//! request. Pure but for the environment and the time, which functions read.
+//! Variables of a file: its own, those of the environment, and those that editors make anew for
+//! each request. Pure but for the environment and the time, which functions read.
 
 use std::collections::BTreeMap;
 
@@ -72,8 +72,8 @@ impl<'a> Variables<'a> {
         ))
     }
 
-    /// Returns a value for a variable that editors make anew for each request. Here it is made once,
-    /// and the note says so.
+    /// Returns a value for a variable that editors make anew for each request. Here it is made
+    /// once, and the note says so.
     fn dynamic(&mut self, text: &str) -> Result<String, String> {
         let mut words = text
             .split([' ', '(', ',', ')'])

@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use crate::headers;
 
-/// Returns what an operation needs besides its parameters, in words; headers that it has already are
-/// not named. Of alternatives, the first.
+/// Returns the credentials that an operation needs, in words; headers that it has already are not
+/// named. Of alternatives, the first.
 pub(super) fn needed(
     document: &Value,
     operation: &Value,

@@ -10,8 +10,8 @@ use serde::ser::SerializeMap as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::json;
 
-/// Headers in order, each with a value or with a list of values: `x-tag = ["a", "b"]` is sent as two
-/// headers.
+/// Headers in order, each with a value or with a list of values: `x-tag = ["a", "b"]` is sent as
+/// two headers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HeadersTable(Vec<(String, Vec<String>)>);
 

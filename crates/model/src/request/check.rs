@@ -8,7 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Body, grpc};
+use super::body::Body;
+use super::grpc;
 use crate::text::json_path::{self, JsonPath};
 use crate::text::pattern::Pattern;
 
