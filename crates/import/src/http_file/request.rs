@@ -128,7 +128,7 @@ fn begin<'a>(
             name = title;
         } else if line.starts_with("< ") {
             script = Some(number);
-        } else if !line.is_empty() && !is_comment(line) && !(script.is_some() && !is_begin(line)) {
+        } else if !line.is_empty() && !is_comment(line) && (script.is_none() || is_begin(line)) {
             return Some(Begin {
                 number,
                 line,
