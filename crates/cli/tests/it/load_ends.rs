@@ -211,7 +211,9 @@ fn a_service_that_does_not_respond_is_a_failure() {
     ran.check(3, &["failed: p99>1s: no request succeeded"]);
     drop(listener);
     let refused = ["no connection could be opened", "refused", "check the port"];
-    world.run(&format!("load {url} -c 1 -d 1h")).check(1, &refused);
+    world
+        .run(&format!("load {url} -c 1 -d 1h"))
+        .check(1, &refused);
 }
 
 #[test]

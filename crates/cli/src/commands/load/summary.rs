@@ -271,8 +271,8 @@ fn generators_json(fleet: &FleetReceipt) -> Value {
     })
 }
 
-/// Returns a quantile, ns; `None` if so few requests were measured that none is above it: a p99.9 of
-/// ten requests would be their maximum by another name.
+/// Returns a quantile, ns; `None` if so few requests were measured that none is above it: a p99.9
+/// of ten requests would be their maximum by another name.
 pub(super) fn measured_quantile_ns(times: &Histogram, share: f64) -> Option<u64> {
     let above = as_f64(times.count()) * (1.0 - share);
     let is_measured = share <= 0.5 || above > 1.0 - 1e-9;
