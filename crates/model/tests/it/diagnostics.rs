@@ -775,8 +775,6 @@ expect = { json = "yes" }
       hint: begin with `/` and escape spaces and everything beyond ASCII with `%`
     checks/0.toml:9:10: `check[0].method`: "get" is not a method
       hint: write it in upper case: "GET"
-    checks/0.toml:10:22: `check[0].headers.Host`: this header is made by bakeoff itself
-      hint: leave it out
     checks/0.toml:10:35: "a b" is not a header name
     checks/0.toml:10:49: `check[0].headers.line`: a header value cannot have control characters
     checks/0.toml:11:19: unknown expectation `err-40`
