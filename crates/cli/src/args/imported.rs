@@ -14,22 +14,37 @@ pub(crate) struct ImportedArgs {
     /// The prefix of each path of a description; `/` for none.
     ///
     /// [default: the path of its first server]
-    #[arg(long, value_name = "PATH", requires = "openapi")]
+    #[arg(
+        long,
+        value_name = "PATH",
+        requires = "openapi",
+        hide_short_help = true
+    )]
     pub(crate) base_path: Option<RequestPath>,
     /// Of a description, take an operation that only reads though it is no GET: `POST /search`.
     ///
     /// Its body is the example of the description. May be repeated.
-    #[arg(long, value_name = "METHOD PATH", requires = "openapi")]
+    #[arg(
+        long,
+        value_name = "METHOD PATH",
+        requires = "openapi",
+        hide_short_help = true
+    )]
     pub(crate) operation: Vec<String>,
     /// Of a recording or a file, the requests to this host, `HOST[:PORT]`.
     ///
     /// [default: the host with the most requests]
-    #[arg(long, value_name = "HOST", requires = "imported")]
+    #[arg(
+        long,
+        value_name = "HOST",
+        requires = "imported",
+        hide_short_help = true
+    )]
     pub(crate) host: Option<String>,
     /// Of a recording, copy cookies, authorization and whatever may be credentials, too.
     ///
     /// Without it, headers are copied only if they say nothing about who asks.
-    #[arg(long, requires = "har")]
+    #[arg(long, requires = "har", hide_short_help = true)]
     pub(crate) secrets: bool,
     /// Take requests that may change data, too: all but GET, HEAD and OPTIONS.
     ///

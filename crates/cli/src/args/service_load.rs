@@ -77,7 +77,7 @@ pub(crate) struct AskedArgs {
     #[arg(long, value_name = "PATH")]
     pub(crate) ready: Option<RequestPath>,
     /// How long a service may take from its start to its first response [default: 60s].
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", hide_short_help = true)]
     pub(crate) start_timeout: Option<Time>,
     /// A path on which they report metrics in the text format of Prometheus or OpenMetrics.
     ///
