@@ -100,6 +100,8 @@ fn faults_between_right_responses_are_counted_exactly() {
         )
     });
     let mut spec = load_spec(&server.address, 6, 700);
+    // An idempotent request would be sent again.
+    spec.requests[0].method = "POST".to_owned();
     spec.threads = 2;
     let total = run(&spec);
     assert_eq!(server.requests(), 700);

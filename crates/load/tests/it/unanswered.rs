@@ -65,6 +65,7 @@ fn what_may_have_been_stored_is_counted_apart() {
     spec.timeout_answer_ns = answer_limit_ns(Some(ErrorClass::HeaderTimeout));
     let save = RequestSpec {
         name: Some("save".to_owned()),
+        method: "POST".to_owned(),
         ..get("/save")
     };
     spec.requests = vec![get("/"), save];

@@ -3,7 +3,6 @@
 
 use std::convert::Infallible;
 use std::fs;
-use std::io::Read as _;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
@@ -292,16 +291,7 @@ async fn whoever_takes_gzip_is_given_it_where_the_backend_does_so() {
         let is_gzip =
             |(name, value): &(String, String)| name == "content-encoding" && value == "gzip";
         assert_eq!(answer.headers.iter().any(is_gzip), compressed, "{accepted}");
-        let text = match compressed {
-            true => {
-                let mut text = String::new();
-                let mut decoder = flate2::read::GzDecoder::new(answer.body.as_slice());
-                decoder.read_to_string(&mut text).unwrap();
-                text
-            }
-            false => String::from_utf8(answer.body).unwrap(),
-        };
-        assert_eq!(text, body);
+        assert_eq!(answer.body, body.as_bytes());
     };
     check(true, "gzip", true).await;
     check(true, "br, gzip;q=0.5", true).await;
