@@ -265,7 +265,23 @@ fn table(file: &Path) -> anyhow::Result<toml::Table> {
 /// A file's settings without comments and texts for people, in one order.
 fn settings(mut table: toml::Table) -> anyhow::Result<String> {
     drop_texts(&mut table);
-    Ok(toml::to_string(&table)?)
+    Ok(toml::to_string(&sorted(table))?)
+}
+
+/// The table with its keys in one order, in whichever the file has them.
+fn sorted(table: toml::Table) -> toml::Table {
+    let each = table.into_iter();
+    let each = each.map(|(key, value)| (key, sorted_value(value)));
+    let sorted: BTreeMap<String, toml::Value> = each.collect();
+    sorted.into_iter().collect()
+}
+
+fn sorted_value(value: toml::Value) -> toml::Value {
+    match value {
+        toml::Value::Table(inner) => toml::Value::Table(sorted(inner)),
+        toml::Value::Array(all) => toml::Value::Array(all.into_iter().map(sorted_value).collect()),
+        other => other,
+    }
 }
 
 fn drop_texts(table: &mut toml::Table) {
