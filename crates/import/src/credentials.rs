@@ -61,7 +61,7 @@ pub(crate) fn is_harmless(header: &str) -> bool {
     HARMLESS.contains(&header.to_ascii_lowercase().as_str())
 }
 
-/// Whether a name is that of a credential.
+/// Whether a name is usual for credentials.
 pub(crate) fn is_secret(name: &str) -> bool {
     let mut words = vec![String::new()];
     let mut before_is_lower = false;

@@ -231,7 +231,7 @@ impl<'a> Exchange<'a> {
         })
     }
 
-    /// Returns the accepted statuses: that of the response; without one, any success.
+    /// Returns the accepted statuses: the response's status; without a response, any success.
     fn statuses(&self) -> Vec<u16> {
         let status = match self.status {
             Some(NOT_MODIFIED) => Some(OK),

@@ -92,7 +92,7 @@ pub enum SessionRequest {
     Begin(PathBuf, Box<NewSession>),
     /// Make the remaining runs of a results folder.
     Resume {
-        /// Folder of the suite. That of the results folder is not used: it may be a stranger's.
+        /// Folder of the suite. The one that the results folder names is not trusted, and not used.
         suite: PathBuf,
         /// The results folder.
         folder: PathBuf,

@@ -75,7 +75,7 @@ impl<W: Watcher> Observer for WithDocuments<W> {
 /// The file to which the steps of a job of GitHub Actions add their summaries.
 const STEP_SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 
-/// Adds the summary to that of the job, if there is one.
+/// Adds the summary to the job's summary, if there is one.
 fn add_to_job(analysis: &Analysis<'_>) -> anyhow::Result<()> {
     let file = env::var_os(STEP_SUMMARY).filter(|file| !file.is_empty());
     let Some(file) = file.map(PathBuf::from) else {
