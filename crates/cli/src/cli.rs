@@ -12,6 +12,7 @@ use clap::{Parser, Subcommand};
 use crate::commands::audit::AuditArgs;
 use crate::commands::bisect::BisectArgs;
 use crate::commands::build::BuildArgs;
+use crate::commands::capture::CaptureArgs;
 use crate::commands::compare::CompareArgs;
 use crate::commands::completions::CompletionsArgs;
 use crate::commands::doctor::DoctorArgs;
@@ -60,6 +61,8 @@ pub(crate) enum Command {
     Up(UpArgs),
     /// Load one URL and print rates and times.
     Load(Box<LoadArgs>),
+    /// Capture what clients ask a running service, as a suite with the times of its requests.
+    Capture(CaptureArgs),
     /// Show what `run` would do, in which order, where, and for how long.
     Plan(PlanArgs),
     /// List contenders, benchmarks, profiles, rounds, backends and check groups of a suite.

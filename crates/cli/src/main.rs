@@ -35,6 +35,7 @@ fn main() -> ExitCode {
         Command::Audit(args) => commands::audit::audit(&args),
         Command::Compare(args) => commands::compare::compare(&args),
         Command::Doctor(args) => commands::doctor::doctor(&args),
+        Command::Capture(args) => commands::capture::capture(&args),
         Command::Record(args) => commands::record::record(&args),
         Command::Schema(args) => commands::schema::schema(&args),
         Command::Completions(args) => commands::completions::completions(&args, Cli::command()),

@@ -250,6 +250,21 @@ impl FromStr for Rate {
     }
 }
 
+/// How many times as fast something is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Factor(pub(crate) f64);
+
+impl FromStr for Factor {
+    type Err = Problem;
+
+    fn from_str(text: &str) -> Result<Self, Problem> {
+        match text.trim_end_matches('x').parse() {
+            Ok(factor) if (0.001..=1000.0).contains(&factor) => Ok(Self(factor)),
+            _ => Err("must be a factor from 0.001 to 1000".into()),
+        }
+    }
+}
+
 /// A header, `Name: value`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Header(pub(crate) String, pub(crate) String);

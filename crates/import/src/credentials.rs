@@ -80,14 +80,14 @@ pub(crate) fn is_secret(name: &str) -> bool {
     PARTS.iter().any(|part| joined.contains(part)) || words.iter().any(is_word)
 }
 
-/// Whether a value looks like a token: long, and letters mixed with digits. UUIDs are mostly the
-/// names of things.
+/// Whether a value looks like a token: long, and letters mixed with digits. UUIDs and the identities
+/// of a document database (24 hexadecimal digits) are mostly the names of things.
 pub(crate) fn is_token(value: &str) -> bool {
     if value.starts_with("eyJ") && value.contains('.') {
         return true;
     }
     let is_of_token = |c: char| c.is_ascii_alphanumeric() || "-_.~+/=".contains(c);
-    if value.len() < TOKEN_MIN || !value.chars().all(is_of_token) || is_uuid(value) {
+    if value.len() < TOKEN_MIN || !value.chars().all(is_of_token) || is_identity(value) {
         return false;
     }
     let runs = value.split(|c: char| !c.is_ascii_alphanumeric());
@@ -102,9 +102,10 @@ pub(crate) fn is_token(value: &str) -> bool {
     runs.into_iter().any(is_mixed)
 }
 
-fn is_uuid(value: &str) -> bool {
+fn is_identity(value: &str) -> bool {
     let lengths: Vec<usize> = value.split('-').map(str::len).collect();
-    lengths == [8, 4, 4, 4, 12] && value.chars().all(|c| c.is_ascii_hexdigit() || c == '-')
+    let is_hexadecimal = value.chars().all(|c| c.is_ascii_hexdigit() || c == '-');
+    is_hexadecimal && matches!(lengths[..], [8, 4, 4, 4, 12] | [24])
 }
 
 /// Returns where a path and its query have a credential: the name of a parameter, or a sentence.
@@ -221,6 +222,7 @@ mod tests {
         for value in [
             "123e4567-e89b-12d3-a456-426614174000",
             "a-long-title-of-a-page-of-2026",
+            "507f1f77bcf86cd799439011",
             "20260101000000000000",
             "internationalization",
             "application/json",

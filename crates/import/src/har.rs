@@ -11,11 +11,10 @@ use bakeoff_base::problem::Problem;
 use bakeoff_base::text::counted;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use serde_json::Value;
 use url::Url;
 
 use crate::credentials;
-use crate::requests::{Choice, Described, Operation, RequestSource};
+use crate::requests::{Choice, Collected, Described, Operation, RequestSource, json_keys};
 use file::{Entry, File};
 
 /// The first status that is not a success.
@@ -88,7 +87,7 @@ pub fn read(text: &str, choice: &Choice) -> Result<Described, Problem> {
         match exchange.operation(&host, choice) {
             Ok(operation) => {
                 taken.not_harmless.extend(exchange.not_harmless());
-                taken.add(operation);
+                taken.collected.add(operation, |_| false);
             }
             Err(left_out) => taken.leave_out(left_out),
         }
@@ -228,6 +227,7 @@ impl<'a> Exchange<'a> {
             statuses: self.statuses(),
             is_json: keys.is_some(),
             keys: keys.unwrap_or_default(),
+            is_http2: false,
         })
     }
 
@@ -298,10 +298,7 @@ impl<'a> Exchange<'a> {
         let content = self.entry.response.as_ref()?.content.as_ref()?;
         let plain = content.encoding.as_deref().unwrap_or_default().is_empty();
         let text = content.text.as_deref().filter(|_| plain);
-        match text.and_then(|text| serde_json::from_str(text).ok()) {
-            Some(Value::Object(object)) => Some(object.keys().cloned().collect()),
-            _ => Some(Vec::new()),
-        }
+        Some(json_keys(text.unwrap_or_default().as_bytes()))
     }
 }
 
@@ -338,7 +335,7 @@ fn host(exchanges: &[Exchange<'_>], choice: &Choice) -> Result<String, Problem> 
 /// The requests taken so far, and the notes about the others.
 #[derive(Default)]
 struct Taken {
-    operations: Vec<Operation>,
+    collected: Collected,
     left_out: Vec<LeftOut>,
     /// Names of headers that may be credentials.
     not_harmless: BTreeSet<String>,
@@ -347,30 +344,6 @@ struct Taken {
 impl Taken {
     fn leave_out(&mut self, left_out: LeftOut) {
         self.left_out.push(left_out);
-    }
-
-    /// Counts a request that is already known, and keeps what all its responses have in common.
-    fn add(&mut self, mut new: Operation) {
-        let same = |old: &&mut Operation| {
-            (&old.method, &old.path, &old.headers, &old.body)
-                == (&new.method, &new.path, &new.headers, &new.body)
-        };
-        if let Some(old) = self.operations.iter_mut().find(same) {
-            old.weight += 1;
-            old.statuses.extend(new.statuses);
-            old.statuses.sort_unstable();
-            old.statuses.dedup();
-            old.keys.retain(|key| new.keys.contains(key));
-            old.is_json &= new.is_json;
-            return;
-        }
-        let (method, path) = (new.method.clone(), new.path.clone());
-        let alike = |old: &&Operation| (&old.method, &old.path) == (&method, &path);
-        let before = self.operations.iter().filter(alike).count();
-        if before > 0 {
-            new.name = format!("{} ({})", new.name, before + 1);
-        }
-        self.operations.push(new);
     }
 
     fn described(self, host: &str, choice: &Choice) -> Described {
@@ -390,7 +363,7 @@ impl Taken {
         Described {
             source: RequestSource::Recording,
             notes: self.notes(host, choice),
-            operations: self.operations,
+            operations: self.collected.operations,
             left_out: lines,
         }
     }
@@ -436,7 +409,11 @@ impl Taken {
                  the suite has them"
             )),
         }
-        let with_body = self.operations.iter().filter(|one| !one.body.is_empty());
+        let with_body = self
+            .collected
+            .operations
+            .iter()
+            .filter(|one| !one.body.is_empty());
         let names: BTreeSet<String> = with_body
             .map(|one| format!("{} {}", one.method, credentials::without(&one.path)))
             .collect();
@@ -598,6 +575,7 @@ mod tests {
             statuses: vec![200],
             is_json: true,
             keys: vec!["items".to_owned()],
+            ..Operation::default()
         };
         let home = Operation {
             name: "GET /".to_owned(),

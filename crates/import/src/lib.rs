@@ -1,7 +1,8 @@
 //! Requests to a service, read from other formats: its OpenAPI description, traffic that a browser
-//! or proxy recorded, files of HTTP requests, and curl command lines. No input, no output: texts
+//! or proxy recorded, traffic that passed through our own proxy, files of HTTP requests, and curl command lines. No input, no output: texts
 //! in, requests and notes out. The crate knows no suite.
 
+pub mod captured;
 mod credentials;
 pub mod curl;
 pub mod har;
@@ -14,4 +15,4 @@ pub mod scalar;
 mod target;
 
 pub use outside::Outside;
-pub use requests::{Choice, Described, Operation, RequestSource, another};
+pub use requests::{Choice, Described, Operation, RequestSource, another, may_change_data};

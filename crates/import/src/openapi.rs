@@ -249,6 +249,7 @@ impl<'a> Reader<'a> {
                 Some(Value::Object(example)) if is_json => example.keys().cloned().collect(),
                 _ => Vec::new(),
             },
+            ..Operation::default()
         })
     }
 
@@ -549,6 +550,7 @@ components:
             statuses: vec![200],
             is_json: true,
             keys: vec!["name".to_owned(), "zip".to_owned()],
+            ..Operation::default()
         };
         let cities = Operation {
             name: "GET /cities".to_owned(),
@@ -560,6 +562,7 @@ components:
             statuses: vec![200],
             is_json: true,
             keys: vec!["cities".to_owned()],
+            ..Operation::default()
         };
         let shop = Operation {
             name: "GET /shops/{shop}".to_owned(),

@@ -1,5 +1,9 @@
 //! Requests to a service, from its description or recorded traffic.
 
+use std::collections::HashMap;
+
+use serde_json::Value;
+
 /// The kind of document that requests come from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum RequestSource {
@@ -10,6 +14,8 @@ pub enum RequestSource {
     Recording,
     /// A file of HTTP requests.
     Requests,
+    /// Requests that passed through a proxy.
+    Capture,
 }
 
 impl RequestSource {
@@ -20,6 +26,7 @@ impl RequestSource {
             Self::Description => "description",
             Self::Recording => "recording",
             Self::Requests => "file",
+            Self::Capture => "capture",
         }
     }
 }
@@ -42,7 +49,8 @@ const READS: [&str; 3] = ["GET", "HEAD", "OPTIONS"];
 
 /// Whether requests of this method may change data. In files and recordings they are taken only if
 /// that is asked for.
-pub(crate) fn may_change_data(method: &str) -> bool {
+#[must_use]
+pub fn may_change_data(method: &str) -> bool {
     !READS.contains(&method)
 }
 
@@ -123,4 +131,100 @@ pub struct Operation {
     pub is_json: bool,
     /// Keys of the response.
     pub keys: Vec<String>,
+    /// Whether it was sent over HTTP/2.
+    pub is_http2: bool,
+}
+
+impl Operation {
+    /// Returns why it cannot be one of the requests of a duel or a suite; `None` if it can.
+    #[must_use]
+    pub fn refusal(&self, writes: bool) -> Option<&'static str> {
+        if self.is_grpc() {
+            return Some("calls of gRPC are made of messages: --proto");
+        }
+        (!writes && may_change_data(&self.method)).then_some("it may change data")
+    }
+
+    /// Whether it is a call of gRPC, with its message as it is sent.
+    #[must_use]
+    pub fn is_grpc(&self) -> bool {
+        let mut headers = self.headers.iter();
+        headers.any(|(name, value)| {
+            name.eq_ignore_ascii_case("content-type") && value.starts_with("application/grpc")
+        })
+    }
+}
+
+/// Requests of recorded traffic: each one once, with the number of times that it was sent.
+#[derive(Debug, Default)]
+pub(crate) struct Collected {
+    pub(crate) operations: Vec<Operation>,
+    /// Indices by what is sent.
+    known: HashMap<Sent, usize>,
+    /// How many requests have this method and path.
+    alike: HashMap<(String, String), usize>,
+}
+
+/// Whether over HTTP/2, method, path, headers that count, body.
+type Sent = (bool, String, String, Vec<(String, String)>, Vec<u8>);
+
+/// What a request of recorded traffic became.
+pub(crate) struct Added {
+    /// The index of its operation.
+    pub(crate) operation: usize,
+    /// Names of headers that do not count and have another value.
+    pub(crate) differing: Vec<String>,
+}
+
+impl Collected {
+    /// Counts a request that is already known, and keeps what all its responses have in common.
+    /// Headers that do not count, by their names in lower case, may differ.
+    pub(crate) fn add(&mut self, mut new: Operation, does_not_count: fn(&str) -> bool) -> Added {
+        let headers = new.headers.iter();
+        let counts = |(name, _): &&(String, String)| !does_not_count(&name.to_ascii_lowercase());
+        let sent = (
+            new.is_http2,
+            new.method.clone(),
+            new.path.clone(),
+            headers.filter(counts).cloned().collect(),
+            new.body.clone(),
+        );
+        if let Some(&operation) = self.known.get(&sent) {
+            let old = &mut self.operations[operation];
+            old.weight += 1;
+            old.statuses.extend(new.statuses);
+            old.statuses.sort_unstable();
+            old.statuses.dedup();
+            old.keys.retain(|key| new.keys.contains(key));
+            old.is_json &= new.is_json;
+            let differing = new.headers.iter().filter(|one| !old.headers.contains(one));
+            return Added {
+                operation,
+                differing: differing
+                    .map(|(name, _)| name.to_ascii_lowercase())
+                    .collect(),
+            };
+        }
+        let alike = (new.method.clone(), new.path.clone());
+        let count = self.alike.entry(alike).or_default();
+        *count += 1;
+        if *count > 1 {
+            new.name = format!("{} ({count})", new.name);
+        }
+        let operation = self.operations.len();
+        self.known.insert(sent, operation);
+        self.operations.push(new);
+        Added {
+            operation,
+            differing: Vec::new(),
+        }
+    }
+}
+
+/// Returns the keys of a JSON object; none for any other content.
+pub(crate) fn json_keys(content: &[u8]) -> Vec<String> {
+    match serde_json::from_slice(content) {
+        Ok(Value::Object(object)) => object.keys().cloned().collect(),
+        _ => Vec::new(),
+    }
 }

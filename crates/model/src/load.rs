@@ -52,6 +52,9 @@ pub struct LoadSpec {
     /// has a user for each request in flight.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scenario: Option<Scenario>,
+    /// When which of the requests was sent once, in order, for [`Pace::Recorded`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub recorded: Vec<RecordedRequest>,
     /// The steps, in order.
     pub steps: Vec<StepSpec>,
     /// Threads; 0 = one per usable core. There are never more than connections.
@@ -267,6 +270,16 @@ pub struct StepSpec {
     pub turns: Option<Turns>,
 }
 
+/// When one of the requests was sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RecordedRequest {
+    /// The time from the start of the recording, ns.
+    pub at_ns: u64,
+    /// The index of the request in [`LoadSpec::requests`].
+    pub request: u32,
+}
+
 /// When the next request is due.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "model", rename_all = "kebab-case", deny_unknown_fields)]
@@ -290,6 +303,11 @@ pub enum Pace {
         from_per_s: f64,
         /// Requests per second at the end of the step.
         to_per_s: f64,
+    },
+    /// At the times of [`LoadSpec::recorded`], each with its request.
+    Recorded {
+        /// How many times as fast.
+        speed: f64,
     },
     /// As the users of a scenario arrive and go on; the step ends when the last one is done.
     /// Without this pace all users are there at once and start again until the step ends.

@@ -1,4 +1,4 @@
-//! The recording proxy: sits between a contender and the real backend, forwards everything, and
+//! The recording proxy: sits between a contender and the real backend, passes everything on, and
 //! writes down the exchanges.
 
 use std::collections::BTreeMap;
@@ -7,41 +7,28 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use bakeoff_base::content_encoding;
 use bakeoff_base::problem::Problem;
-use http_body_util::{BodyExt, Full};
-use hyper::body::{Bytes, Incoming};
-use hyper::client::conn::http1 as client;
-use hyper::header::{
-    ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, EXPECT, HeaderMap, HeaderValue,
-    TRANSFER_ENCODING,
-};
-use hyper::server::conn::http1 as server;
-use hyper::service::service_fn;
-use hyper::{Method, Request, Response, StatusCode};
-use hyper_util::rt::TokioIo;
-use tokio::net::{TcpListener, TcpStream};
 
 use crate::key::RequestKey;
+use crate::proxy::{Exchange, Exchanges, Proxy, Upstream};
 use crate::recording::{HEADERS, Recorded, Recording, RecordingError};
 
 /// Responses above this many bytes get a warning: every replay sends them, and the repository keeps
 /// them.
 const LARGE_BYTES: usize = 256 << 10;
 
+/// The longest response that can be recorded.
+const RESPONSE_BYTES_MAX: usize = 256 << 20;
+
 /// How often new exchanges are written, and so the most that a killed session loses.
 const SAVE_EVERY: Duration = Duration::from_secs(2);
 
-/// Pause after a connection could not be accepted, mostly for lack of file descriptors.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
-
 /// A recording proxy that listens but does not record yet.
-#[derive(Debug)]
 pub struct RecordingProxy {
-    listener: TcpListener,
-    address: SocketAddr,
-    upstream: SocketAddr,
+    proxy: Proxy,
     out: PathBuf,
     log: Arc<Log>,
 }
@@ -75,6 +62,45 @@ impl Log {
     }
 }
 
+impl Exchanges for Log {
+    fn take(&self, exchange: Exchange) {
+        let request = &exchange.request;
+        let key = RequestKey::of(&request.method, &request.target, &request.body.bytes);
+        match recorded(&key, exchange) {
+            Ok(recorded) => {
+                let mut state = self.state();
+                state.changed |= state.recording.add(key, recorded);
+            }
+            Err(why) => self.leave_out(&key.to_string(), why.message()),
+        }
+    }
+
+    fn leave_out(&self, request: &str, why: &str) {
+        let what = format!("{request}: {why}");
+        *self.state().failures.entry(what).or_default() += 1;
+    }
+
+    fn response_bytes_max(&self) -> usize {
+        RESPONSE_BYTES_MAX
+    }
+}
+
+/// Returns the response to keep. Recordings have uncompressed bodies: compressed ones would be sent
+/// to clients that cannot read them.
+fn recorded(key: &RequestKey, exchange: Exchange) -> Result<Recorded, Problem> {
+    if exchange.body.is_cut || exchange.request.body.is_cut {
+        return Err("it is too long to be recorded".into());
+    }
+    let body = exchange.body.bytes;
+    let decoded = content_encoding::decoded(&exchange.headers, &body, RESPONSE_BYTES_MAX)?;
+    Ok(Recorded {
+        status: exchange.status,
+        headers: kept(key, &exchange.headers),
+        body: decoded.unwrap_or(body),
+        durations_us: vec![micros(exchange.took)],
+    })
+}
+
 impl RecordingProxy {
     /// Listens, and reads the recording to extend, if there is one. Port 0 takes any free one;
     /// [`RecordingProxy::address`] returns it.
@@ -94,16 +120,17 @@ impl RecordingProxy {
             path: PathBuf::from(listen.to_string()),
             error,
         };
-        let listener = TcpListener::bind(listen).await.map_err(broken)?;
-        let address = listener.local_addr().map_err(broken)?;
+        let upstream = Upstream {
+            address: upstream,
+            tls: None,
+        };
+        let proxy = Proxy::bind(upstream, listen, None).await;
         let state = State {
             recording,
             ..State::default()
         };
         Ok(Self {
-            listener,
-            address,
-            upstream,
+            proxy: proxy.map_err(broken)?,
             out: out.to_owned(),
             log: Arc::new(Log {
                 state: Mutex::new(state),
@@ -114,10 +141,10 @@ impl RecordingProxy {
     /// Returns the address on which it listens.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
-        self.address
+        self.proxy.address()
     }
 
-    /// Forwards and records until `stop` is ready, and writes the file.
+    /// Passes on and records until `stop` is ready, and writes the file.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -126,19 +153,14 @@ impl RecordingProxy {
         stop: impl Future<Output = ()>,
     ) -> Result<RecordSummary, RecordingError> {
         let before = self.log.state().recording.len();
+        let log: Arc<Log> = Arc::clone(&self.log);
+        let serving = self.proxy.serve(log, stop);
+        tokio::pin!(serving);
         let mut save = tokio::time::interval(SAVE_EVERY);
-        tokio::pin!(stop);
         loop {
             tokio::select! {
-                () = &mut stop => break,
+                () = &mut serving => break,
                 _ = save.tick() => self.save().await?,
-                accepted = self.listener.accept() => match accepted {
-                    Ok((stream, _)) => {
-                        let log = Arc::clone(&self.log);
-                        tokio::spawn(connection(stream, self.upstream, log));
-                    }
-                    Err(_) => tokio::time::sleep(ACCEPT_PAUSE).await,
-                },
             }
         }
         self.save().await?;
@@ -182,138 +204,19 @@ fn notes(state: &State) -> Vec<String> {
     large.chain(failures).collect()
 }
 
-async fn connection(stream: TcpStream, upstream: SocketAddr, log: Arc<Log>) {
-    let _ = stream.set_nodelay(true);
-    let line = Arc::new(Line {
-        upstream,
-        log,
-        sender: tokio::sync::Mutex::new(None),
-    });
-    let service = service_fn(move |request| {
-        let line = Arc::clone(&line);
-        async move { line.pass_on(request).await }
-    });
-    // The client reports errors of a connection.
-    let _ = server::Builder::new()
-        .auto_date_header(false)
-        .serve_connection(TokioIo::new(stream), service)
-        .await;
-}
-
-/// A client's own connection to the backend, opened on first use.
-struct Line {
-    upstream: SocketAddr,
-    log: Arc<Log>,
-    sender: tokio::sync::Mutex<Option<client::SendRequest<Full<Bytes>>>>,
-}
-
-impl Line {
-    async fn pass_on(
-        &self,
-        request: Request<Incoming>,
-    ) -> Result<Response<Full<Bytes>>, hyper::Error> {
-        let (mut parts, body) = request.into_parts();
-        let body = body.collect().await?.to_bytes();
-        let target = parts
-            .uri
-            .path_and_query()
-            .map_or("/", |target| target.as_str());
-        let key = RequestKey::of(parts.method.as_str(), target, &body);
-        if let Ok(uri) = target.parse() {
-            parts.uri = uri;
-        }
-        // Recordings have uncompressed bodies: compressed ones would be sent to clients that cannot
-        // read them.
-        parts.headers.remove(ACCEPT_ENCODING);
-        for name in [CONNECTION, TRANSFER_ENCODING, CONTENT_LENGTH, EXPECT] {
-            parts.headers.remove(name);
-        }
-        let began = Instant::now();
-        match self.ask(Request::from_parts(parts, Full::new(body))).await {
-            Ok((parts, body)) => {
-                let recorded = Recorded {
-                    status: parts.status.as_u16(),
-                    headers: kept(&key, &parts.headers),
-                    body: body.to_vec(),
-                    durations_us: vec![micros(began.elapsed())],
-                };
-                let mut state = self.log.state();
-                state.changed |= state.recording.add(key, recorded);
-                drop(state);
-                Ok(passed_back(parts, body))
-            }
-            Err(problem) => {
-                let what = format!("{key}: the backend did not respond: {problem}");
-                *self.log.state().failures.entry(what).or_default() += 1;
-                Ok(bad_gateway(problem.message()))
-            }
-        }
-    }
-
-    async fn ask(
-        &self,
-        request: Request<Full<Bytes>>,
-    ) -> Result<(hyper::http::response::Parts, Bytes), Problem> {
-        let mut sender = self.sender.lock().await;
-        let usable = match sender.as_mut() {
-            Some(sender) => sender.ready().await.is_ok(),
-            None => false,
-        };
-        if !usable {
-            *sender = None;
-        }
-        let sender = match sender.as_mut() {
-            Some(sender) => sender,
-            None => sender.insert(self.connect().await?),
-        };
-        let answer = sender.send_request(request).await;
-        let (parts, body) = answer.map_err(Problem::new)?.into_parts();
-        let body = body.collect().await.map_err(Problem::new)?;
-        Ok((parts, body.to_bytes()))
-    }
-
-    async fn connect(&self) -> Result<client::SendRequest<Full<Bytes>>, Problem> {
-        let stream = TcpStream::connect(self.upstream).await;
-        let stream = stream.map_err(Problem::new)?;
-        let _ = stream.set_nodelay(true);
-        let (sender, connection) = client::handshake(TokioIo::new(stream))
-            .await
-            .map_err(Problem::new)?;
-        tokio::spawn(connection);
-        Ok(sender)
-    }
-}
-
 fn micros(time: Duration) -> u64 {
     u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
 
-fn kept(key: &RequestKey, headers: &HeaderMap) -> BTreeMap<String, String> {
+fn kept(key: &RequestKey, headers: &[(String, String)]) -> BTreeMap<String, String> {
     let mut names: Vec<&str> = HEADERS.to_vec();
-    if key.method == Method::HEAD.as_str() {
-        names.push(CONTENT_LENGTH.as_str());
+    if key.method == "HEAD" {
+        names.push("content-length");
     }
-    names
-        .into_iter()
-        .filter_map(|name| {
-            let value = headers.get(name)?.to_str().ok()?;
-            Some((name.to_owned(), value.to_owned()))
-        })
-        .collect()
-}
-
-fn passed_back(mut parts: hyper::http::response::Parts, body: Bytes) -> Response<Full<Bytes>> {
-    for name in [CONNECTION, TRANSFER_ENCODING] {
-        parts.headers.remove(name);
-    }
-    Response::from_parts(parts, Full::new(body))
-}
-
-fn bad_gateway(message: &str) -> Response<Full<Bytes>> {
-    let text = serde_json::json!({ "error": "the backend did not respond", "reason": message });
-    let mut response = Response::new(Full::new(Bytes::from(text.to_string())));
-    *response.status_mut() = StatusCode::BAD_GATEWAY;
-    let json = HeaderValue::from_static("application/json");
-    response.headers_mut().insert(CONTENT_TYPE, json);
-    response
+    let kept = names.into_iter().filter_map(|name| {
+        let mut headers = headers.iter();
+        let (_, value) = headers.find(|(found, _)| found.eq_ignore_ascii_case(name))?;
+        Some((name.to_owned(), value.clone()))
+    });
+    kept.collect()
 }

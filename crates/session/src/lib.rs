@@ -10,6 +10,7 @@ pub mod capacity;
 pub mod clock;
 pub mod contracts;
 pub mod driver;
+pub mod environment;
 pub mod event;
 pub mod flame;
 pub mod grpc;

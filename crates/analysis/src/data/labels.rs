@@ -71,6 +71,7 @@ pub fn step_labels(steps: &[Step], in_flight: u32) -> Vec<String> {
             } => {
                 format!("{}→{}/s", shortest(from_per_s), shortest(to_per_s))
             }
+            Pace::Recorded { speed } => format!("recorded ×{}", shortest(speed)),
         };
         if step.warm_up {
             warm_ups += 1;

@@ -64,6 +64,9 @@ pub(crate) struct ImportedSource {
     /// Recorded traffic, a file in the format HAR.
     #[arg(long, value_name = "FILE")]
     pub(crate) har: Option<PathBuf>,
+    /// Requests that `bakeoff capture` wrote into this folder, as often as they were sent.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) captured: Option<PathBuf>,
     /// A file of HTTP requests, as editors send them (`.http`, `.rest`).
     ///
     /// Requests that cannot be taken are left out, each with its line and the reason. Bodies may be

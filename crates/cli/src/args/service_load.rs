@@ -12,7 +12,7 @@ use crate::values::{Body, Header, Positive, RequestPath, Size, Time, Variable, W
 #[group(skip)]
 #[command(group(
     ArgGroup::new("asked")
-        .args(["get", "curl", "openapi", "har", "requests"])
+        .args(["get", "curl", "openapi", "har", "captured", "requests"])
         .required(true)
         .multiple(true)
 ))]

@@ -11,7 +11,7 @@ use bakeoff_import::har;
 use bakeoff_import::openapi::Selected;
 use bakeoff_import::{Choice, Described, Outside, http_file, openapi};
 use bakeoff_model::text::service_url::ServiceUrl;
-use bakeoff_workflows::init;
+use bakeoff_workflows::{capture, init};
 
 use crate::args::ImportedArgs;
 
@@ -30,6 +30,9 @@ pub(crate) fn read(args: &ImportedArgs) -> anyhow::Result<Option<Described>> {
         };
         let described = openapi::read(&text, &selected).map_err(|why| why.context(place))?;
         return Ok(Some(described));
+    }
+    if let Some(folder) = &source.captured {
+        return Ok(Some(capture::read(folder)?.described(args.writes)));
     }
     let choice = Choice {
         host: args.host.clone(),

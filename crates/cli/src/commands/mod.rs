@@ -4,6 +4,7 @@
 pub(crate) mod audit;
 pub(crate) mod bisect;
 pub(crate) mod build;
+pub(crate) mod capture;
 pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod doctor;

@@ -31,7 +31,9 @@ pub(crate) fn duel(args: &AskedArgs) -> anyhow::Result<Duel> {
     let requests = requests(args, curl, imported.as_ref())?;
     let grpc = proto::read(&args.proto)?;
     // A call of any method shows that a service is ready.
-    let is_asked = |request: &&DuelRequest| grpc.is_some() || request.method == GET;
+    let is_asked = |request: &&DuelRequest| {
+        grpc.is_some() || request.method == GET && !request.path.contains("${env:")
+    };
     let mut gets = requests.iter().filter(is_asked);
     let ready_path = match (&args.ready, gets.next()) {
         (Some(ready), _) => ready.0.clone(),

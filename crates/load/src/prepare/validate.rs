@@ -67,6 +67,10 @@ pub(crate) fn validate(spec: &LoadSpec) -> Result<(), LoadError> {
         let rates = match step.pace {
             Pace::Closed | Pace::Users { .. } => [1.0, 1.0],
             Pace::Constant { rate_per_s } | Pace::Poisson { rate_per_s } => [rate_per_s, 1.0],
+            Pace::Recorded { speed } => {
+                check_recorded(spec, speed)?;
+                [1.0, 1.0]
+            }
             Pace::Ramp {
                 from_per_s,
                 to_per_s,
@@ -84,6 +88,31 @@ pub(crate) fn validate(spec: &LoadSpec) -> Result<(), LoadError> {
         }
     }
     Ok(())
+}
+
+/// Refuses a recording that cannot be played.
+fn check_recorded(spec: &LoadSpec, speed: f64) -> Result<(), LoadError> {
+    let fail = |message: String| Err(LoadError::Spec { message });
+    if !speed.is_finite() || speed <= 0.0 {
+        return fail(format!(
+            "a recording cannot be played {speed} times as fast"
+        ));
+    }
+    if !spec.recorded.is_sorted_by_key(|one| one.at_ns) {
+        return fail("the times of the recording are not in order".into());
+    }
+    let count = spec.requests.len();
+    match spec
+        .recorded
+        .iter()
+        .find(|one| one.request as usize >= count)
+    {
+        Some(one) => fail(format!(
+            "request {} of the recording: there are {count}, numbered from 0",
+            one.request
+        )),
+        None => Ok(()),
+    }
 }
 
 /// Refuses targets that cannot be loaded as one load, and steps that load none of them.

@@ -1,7 +1,7 @@
 //! The times at which requests of open load are due: an ascending sequence of times since the
 //! window opened. Pure and seeded, so that it can be tested without a clock and repeated exactly.
 
-use bakeoff_model::load::{LoadPart, Pace, StepSpec};
+use bakeoff_model::load::{LoadPart, Pace, RecordedRequest, StepSpec};
 
 use crate::shard::Shard;
 use bakeoff_base::random::Random;
@@ -37,11 +37,30 @@ enum Curve {
     },
     /// Rate per ns at the start, and its change per ns.
     Ramp { from: f64, slope: f64 },
+    /// Times and requests, and how many times as fast they are.
+    Recorded {
+        requests: Vec<RecordedRequest>,
+        speed: f64,
+    },
+}
+
+/// A request that is due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Due {
+    /// The time, ns.
+    pub(crate) at_ns: u64,
+    /// The index of the request; `None` if it is the next one of its slot.
+    pub(crate) request: Option<u32>,
 }
 
 impl Arrivals {
     /// Returns the arrivals of a part of a step; `None` for closed load, which has none.
-    pub(crate) fn new(step: &StepSpec, part: LoadPart, seed: u64) -> Option<Self> {
+    pub(crate) fn new(
+        step: &StepSpec,
+        recorded: &[RecordedRequest],
+        part: LoadPart,
+        seed: u64,
+    ) -> Option<Self> {
         let connections = u64::from(step.connections);
         let duration_ns = step.duration_ns;
         let curve = match step.pace {
@@ -63,6 +82,10 @@ impl Arrivals {
                 from: from_per_s / 1e9,
                 slope: (to_per_s - from_per_s) / 1e9 / duration_ns as f64,
             },
+            Pace::Recorded { speed } => Curve::Recorded {
+                requests: recorded.to_vec(),
+                speed,
+            },
         };
         Some(Self {
             curve,
@@ -80,10 +103,10 @@ impl Arrivals {
 }
 
 impl Iterator for Arrivals {
-    /// Nanoseconds since the window opened.
-    type Item = u64;
+    /// Its time is since the window opened.
+    type Item = Due;
 
-    fn next(&mut self) -> Option<u64> {
+    fn next(&mut self) -> Option<Due> {
         // Missing requests come after the last one of all.
         let number = self.part.request(self.next, self.connections);
         let number = number.unwrap_or(u64::MAX).min(self.requests_max);
@@ -91,7 +114,10 @@ impl Iterator for Arrivals {
         match at_ns {
             Some(at_ns) if number < self.requests_max => {
                 self.next += 1;
-                Some(at_ns)
+                Some(Due {
+                    at_ns,
+                    request: self.request(number),
+                })
             }
             _ => {
                 self.over_ns
@@ -103,6 +129,17 @@ impl Iterator for Arrivals {
 }
 
 impl Arrivals {
+    /// Returns which request has this number, if it is recorded.
+    fn request(&self, number: u64) -> Option<u32> {
+        match &self.curve {
+            Curve::Recorded { requests, .. } => {
+                let index = usize::try_from(number).ok()?;
+                requests.get(index).map(|one| one.request)
+            }
+            Curve::Constant(_) | Curve::Poisson { .. } | Curve::Ramp { .. } => None,
+        }
+    }
+
     /// Returns when the request of this number is due, if that is within the duration; for a
     /// Poisson process the part's next one.
     fn draw(&mut self, number: u64) -> Option<u64> {
@@ -123,6 +160,10 @@ impl Arrivals {
                 let area = index + 0.5;
                 let root = *from * *from + 2.0 * *slope * area;
                 2.0 * area / (*from + root.max(0.0).sqrt())
+            }
+            Curve::Recorded { requests, speed } => {
+                let index = usize::try_from(number).ok()?;
+                requests.get(index)?.at_ns as f64 / *speed
             }
         };
         whole(at_ns).filter(|at_ns| *at_ns < self.duration_ns)
@@ -147,7 +188,7 @@ pub(crate) struct ThreadArrivals {
     connections: u64,
     threads: u64,
     thread: u64,
-    due_ns: Option<u64>,
+    due: Option<Due>,
 }
 
 impl ThreadArrivals {
@@ -160,16 +201,16 @@ impl ThreadArrivals {
             connections: connections.max(1),
             threads: u64::from(shard.threads),
             thread: u64::from(shard.thread),
-            due_ns: None,
+            due: None,
         };
         share.advance();
         share
     }
 
-    /// Returns when the next request is due; `None` if there is none left.
+    /// Returns the next request that is due; `None` if there is none left.
     #[inline]
-    pub(crate) fn due_ns(&self) -> Option<u64> {
-        self.due_ns
+    pub(crate) fn due(&self) -> Option<Due> {
+        self.due
     }
 
     /// Returns when the request after the last one would have been due, if nothing is left, ns
@@ -181,10 +222,10 @@ impl ThreadArrivals {
     /// Advances to the request after the next one.
     pub(crate) fn advance(&mut self) {
         loop {
-            self.due_ns = self.arrivals.next();
+            self.due = self.arrivals.next();
             let owner = self.index % self.connections % self.threads;
             self.index += 1;
-            if self.due_ns.is_none() || owner == self.thread {
+            if self.due.is_none() || owner == self.thread {
                 return;
             }
         }
@@ -193,10 +234,10 @@ impl ThreadArrivals {
 
 #[cfg(test)]
 mod tests {
-    use bakeoff_model::load::{LoadPart, LoadSpec, Pace, StepSpec};
+    use bakeoff_model::load::{LoadPart, LoadSpec, Pace, RecordedRequest, StepSpec};
     use proptest::prelude::*;
 
-    use super::{Arrivals, ThreadArrivals};
+    use super::{Arrivals, Due, ThreadArrivals};
     use crate::shard::Shard;
 
     const SECOND: u64 = 1_000_000_000;
@@ -214,7 +255,11 @@ mod tests {
     }
 
     fn arrivals(pace: Pace, seconds: u64, seed: u64) -> Arrivals {
-        Arrivals::new(&step(pace, 1, seconds, 0), LoadPart::WHOLE, seed).unwrap()
+        Arrivals::new(&step(pace, 1, seconds, 0), &[], LoadPart::WHOLE, seed).unwrap()
+    }
+
+    fn times(arrivals: impl Iterator<Item = Due>) -> Vec<u64> {
+        arrivals.map(|due| due.at_ns).collect()
     }
 
     /// Kolmogorov-Smirnov distance of the distances between requests to the exponential
@@ -243,7 +288,7 @@ mod tests {
         // 1.95 is the critical value at 0.1 % (asymptotic Kolmogorov distribution).
         for seed in 0..20 {
             let rate_per_s = 20_000.0;
-            let times: Vec<u64> = arrivals(Pace::Poisson { rate_per_s }, 5, seed).collect();
+            let times = times(arrivals(Pace::Poisson { rate_per_s }, 5, seed));
             let expected = rate_per_s * 5.0;
             assert!((times.len() as f64 - expected).abs() < 4.0 * expected.sqrt());
             let distance = ks_exponential(&times, rate_per_s);
@@ -253,20 +298,14 @@ mod tests {
 
     #[test]
     fn the_test_of_fit_tells_other_distances_apart() {
-        let times: Vec<u64> = arrivals(
-            Pace::Constant {
-                rate_per_s: 20_000.0,
-            },
-            5,
-            0,
-        )
-        .collect();
+        let rate_per_s = 20_000.0;
+        let times = times(arrivals(Pace::Constant { rate_per_s }, 5, 0));
         assert!(ks_exponential(&times, 20_000.0) > 10.0);
     }
 
     #[test]
     fn constant_and_ramp_offer_what_was_specified() {
-        let constant: Vec<u64> = arrivals(Pace::Constant { rate_per_s: 1000.0 }, 2, 0).collect();
+        let constant = times(arrivals(Pace::Constant { rate_per_s: 1000.0 }, 2, 0));
         assert_eq!(constant.len(), 2000);
         assert_eq!(constant[1500], 1_500_000_000);
         for (from_per_s, to_per_s) in [(0.0, 1000.0), (1000.0, 0.0), (300.0, 700.0)] {
@@ -274,7 +313,7 @@ mod tests {
                 from_per_s,
                 to_per_s,
             };
-            let ramp: Vec<u64> = arrivals(pace, 10, 0).collect();
+            let ramp = times(arrivals(pace, 10, 0));
             assert_eq!(ramp.len(), 5000, "{pace:?}");
             assert!(ramp.is_sorted(), "{pace:?}");
             let half = ramp.partition_point(|&at| at < 5 * SECOND) as f64;
@@ -298,16 +337,39 @@ mod tests {
                     threads,
                     part: LoadPart::WHOLE,
                 };
-                let all = Arrivals::new(&step, LoadPart::WHOLE, 7).unwrap();
+                let all = Arrivals::new(&step, &[], LoadPart::WHOLE, 7).unwrap();
                 let mut share = ThreadArrivals::new(all, shard);
-                while let Some(at) = share.due_ns() {
-                    found.push(at);
+                while let Some(due) = share.due() {
+                    found.push(due.at_ns);
                     share.advance();
                 }
             }
             found.sort_unstable();
-            assert_eq!(found, arrivals(pace, 4, 7).collect::<Vec<_>>());
+            assert_eq!(found, times(arrivals(pace, 4, 7)));
         }
+    }
+
+    #[test]
+    fn recorded_requests_are_due_at_their_times_in_all_parts_together() {
+        let recorded = [(0, 1), (0, 0), (3, 2), (3, 1), (9, 0)];
+        let recorded = recorded.map(|(at_s, request)| RecordedRequest {
+            at_ns: at_s * SECOND,
+            request,
+        });
+        let step = step(Pace::Recorded { speed: 2.0 }, 3, 4, 0);
+        let mut all: Vec<Due> = Vec::new();
+        for index in 0..2 {
+            let part = LoadPart { index, of: 2 };
+            all.extend(Arrivals::new(&step, &recorded, part, 0).unwrap());
+        }
+        all.sort_unstable();
+        let due = |at_ns: u64, request: u32| Due {
+            at_ns,
+            request: Some(request),
+        };
+        let half = 3 * SECOND / 2;
+        // The last one is due after the end.
+        assert_eq!(all, [due(0, 0), due(0, 1), due(half, 1), due(half, 2)]);
     }
 
     #[test]
@@ -319,7 +381,7 @@ mod tests {
         assert_eq!(arrivals(ramp, 1, 0).count(), 0);
         assert_eq!(arrivals(Pace::Poisson { rate_per_s: 0.0 }, 1, 0).count(), 0);
         let pace = Pace::Constant { rate_per_s: 1e6 };
-        let bounded = Arrivals::new(&step(pace, 1, 1, 10), LoadPart::WHOLE, 0).unwrap();
+        let bounded = Arrivals::new(&step(pace, 1, 1, 10), &[], LoadPart::WHOLE, 0).unwrap();
         assert_eq!(bounded.count(), 10);
     }
 
@@ -330,8 +392,8 @@ mod tests {
             ..LoadSpec::default()
         };
         let parts = whole.parts(of).into_iter().map(|spec| {
-            let mut arrivals = Arrivals::new(step, spec.own_part(), spec.seed).unwrap();
-            let times = arrivals.by_ref().collect();
+            let mut arrivals = Arrivals::new(step, &[], spec.own_part(), spec.seed).unwrap();
+            let times = times(arrivals.by_ref());
             (times, arrivals.over_ns.unwrap())
         });
         parts.collect()

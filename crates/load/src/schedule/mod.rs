@@ -13,7 +13,7 @@ use bakeoff_model::load::ErrorClass;
 
 use crate::shared::Allowance;
 use crate::tally::{Failure, Tally};
-use arrivals::ThreadArrivals;
+use arrivals::{Due, ThreadArrivals};
 use users::Users;
 
 /// Maximum number of open-load requests that wait for a slot in one thread; more are dropped.
@@ -54,8 +54,10 @@ pub(crate) struct Schedule {
     /// Requests that may still be sent in closed load, by all threads together.
     allowance: Arc<Allowance>,
     window: Option<Window>,
-    /// Due times of open-load requests that wait for a slot.
-    waiting: VecDeque<u64>,
+    /// Open-load requests that wait for a slot, with monotonic times.
+    waiting: VecDeque<Due>,
+    /// Which request was claimed last, if it is recorded.
+    recorded: Option<u32>,
     /// Slots without a request in open load, longest idle first.
     free: VecDeque<usize>,
     /// Whether each slot is in that queue.
@@ -71,6 +73,7 @@ impl Schedule {
             allowance,
             window: None,
             waiting: VecDeque::new(),
+            recorded: None,
             free: VecDeque::new(),
             is_free: Vec::new(),
             users,
@@ -100,6 +103,7 @@ impl Schedule {
             arrivals,
             closed: false,
         });
+        self.recorded = None;
         self.is_free.fill(false);
         self.free.clear();
     }
@@ -222,12 +226,13 @@ impl Schedule {
     ) -> Option<u64> {
         // A long batch of events may have passed since the arrivals were last checked.
         self.collect_due(now, tally);
-        if let Some(due_ns) = self.waiting.pop_front() {
+        if let Some(due) = self.waiting.pop_front() {
             // While all connections are in use the service is late, and not the load generator.
             tally
                 .send_lag
-                .record(now.saturating_sub(due_ns.max(freed_ns)));
-            return Some(due_ns);
+                .record(now.saturating_sub(due.at_ns.max(freed_ns)));
+            self.recorded = due.request;
+            return Some(due.at_ns);
         }
         if !std::mem::replace(&mut self.is_free[index], true) {
             self.free.push_back(index);
@@ -245,8 +250,14 @@ impl Schedule {
         Some(index)
     }
 
+    /// Returns which request was claimed last; `None` if it is the next one of its slot.
+    #[inline]
+    pub(crate) fn recorded(&self) -> Option<usize> {
+        self.recorded.map(|request| request as usize)
+    }
+
     /// Returns the open-load request that has waited the longest.
-    pub(crate) fn take_waiting(&mut self) -> Option<u64> {
+    pub(crate) fn take_waiting(&mut self) -> Option<Due> {
         self.waiting.pop_front()
     }
 
@@ -258,15 +269,15 @@ impl Schedule {
         let Some(arrivals) = &mut window.arrivals else {
             return;
         };
-        while let Some(due_ns) = arrivals.due_ns() {
-            let due_ns = window.start_ns + due_ns;
-            if due_ns > until_ns {
+        while let Some(due) = arrivals.due() {
+            let at_ns = window.start_ns + due.at_ns;
+            if at_ns > until_ns {
                 return;
             }
             arrivals.advance();
             tally.offered += 1;
             if self.waiting.len() < WAITING_MAX {
-                self.waiting.push_back(due_ns);
+                self.waiting.push_back(Due { at_ns, ..due });
             } else {
                 tally.fail(&dropped(
                     0,
@@ -278,8 +289,8 @@ impl Schedule {
 
     /// Drops open-load requests that have waited longer than a response may take.
     pub(crate) fn drop_overdue(&mut self, now: u64, bound_ns: u64, tally: &mut Tally) {
-        while let Some(&due_ns) = self.waiting.front() {
-            let waited_ns = now.saturating_sub(due_ns);
+        while let Some(due) = self.waiting.front() {
+            let waited_ns = now.saturating_sub(due.at_ns);
             if waited_ns <= bound_ns {
                 return;
             }
@@ -294,7 +305,7 @@ impl Schedule {
     /// Returns when the next open-load request is due, monotonic ns.
     pub(crate) fn next_due_ns(&self) -> Option<u64> {
         let window = self.window.as_ref()?;
-        Some(window.start_ns + window.arrivals.as_ref()?.due_ns()?)
+        Some(window.start_ns + window.arrivals.as_ref()?.due()?.at_ns)
     }
 
     /// Ends the window: waiting requests become censored samples.
@@ -306,8 +317,8 @@ impl Schedule {
                 tally.censored.record(age_ns);
             }
         }
-        for due_ns in self.waiting.drain(..) {
-            tally.censored.record(end_ns.saturating_sub(due_ns));
+        for due in self.waiting.drain(..) {
+            tally.censored.record(end_ns.saturating_sub(due.at_ns));
         }
         if let Some(window) = &mut self.window {
             window.closed = true;

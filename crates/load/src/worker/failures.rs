@@ -125,10 +125,10 @@ impl<R: Reactor> Worker<'_, R> {
         };
         if self.schedule.is_open_load() {
             // The one that has waited longest; without any the attempt was for no request yet.
-            let Some(due_ns) = self.schedule.take_waiting() else {
+            let Some(due) = self.schedule.take_waiting() else {
                 return;
             };
-            let waited_ns = now.saturating_sub(due_ns);
+            let waited_ns = now.saturating_sub(due.at_ns);
             let users = self.schedule.users.as_ref();
             let ready = users.and_then(|users| {
                 let mut slots = slots.clone();

@@ -271,7 +271,8 @@ impl<'a, R: Reactor> Worker<'a, R> {
         let step_spec = &self.spec.steps[step];
         let seed = self.spec.seed.wrapping_add(step as u64);
         let pace = step_spec.pace;
-        let arrivals = Arrivals::new(step_spec, self.shard.part, seed);
+        let recorded = &self.spec.recorded;
+        let arrivals = Arrivals::new(step_spec, recorded, self.shard.part, seed);
         let arrivals = arrivals.map(|all| ThreadArrivals::new(all, self.shard));
         self.schedule.open(start_ns, end_ns, arrivals);
         self.recorder.begin(self.connections.bytes());

@@ -310,7 +310,11 @@ impl<R: Reactor> Worker<'_, R> {
         let state = self.connections.begin_request(index);
         let users = self.schedule.users.as_ref();
         let (request_index, capture) = match users {
-            None => (self.requests.index_at(state.turn - 1), Capture::Nothing),
+            None => {
+                let of_turn = || self.requests.index_at(state.turn - 1);
+                let request = self.schedule.recorded().unwrap_or_else(of_turn);
+                (request, Capture::Nothing)
+            }
             Some(users) => users.request_of(index),
         };
         state.request = request_index;

@@ -9,7 +9,7 @@ use crate::load::{Protocol, TimeUnit, WebSocket};
 use crate::request::RequestSpec;
 
 /// How the requests of a benchmark travel.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct TransportTable {
     /// The protocol; `http1` unless given.

@@ -194,7 +194,8 @@ pub enum Piece {
     Variable(String),
 }
 
-/// Takes a text apart: `${name}` is a variable, `$${` is the text `${`.
+/// Takes a text apart: `${name}` is a variable, `$${` is the text `${`. References to variables of
+/// the environment, `${env:NAME}`, are text: they get their values when the suite is opened.
 ///
 /// # Errors
 /// A lower-case fragment when a `${` has no end or no name.
@@ -214,6 +215,11 @@ pub fn pieces(text: &str) -> Result<Vec<Piece>, Problem> {
         let Some((name, after)) = after.split_once('}') else {
             return Err("a `${` has no `}`".into());
         };
+        if name.starts_with("env:") {
+            plain.push_str(&format!("${{{name}}}"));
+            rest = after;
+            continue;
+        }
         if !is_variable(name) {
             return Err(format!("`${{{name}}}` is not a variable (`$${{` is text)").into());
         }
@@ -335,6 +341,7 @@ mod tests {
         check("/${id}", &[text("/"), variable("id")]);
         check("${a}${b-1}.", &[variable("a"), variable("b-1"), text(".")]);
         check("$${a}", &[text("${a}")]);
+        check("${env:A}", &[text("${env:A}")]);
         for wrong in ["${", "${a", "${}", "${a b}", "${1}"] {
             assert!(pieces(wrong).is_err(), "{wrong}");
         }

@@ -85,6 +85,7 @@ pub fn load_spec(input: &SpecInput<'_>) -> LoadSpec {
     });
     let sides = u32::try_from(input.loaded.len()).unwrap_or(u32::MAX).max(1);
     LoadSpec {
+        recorded: Vec::new(),
         target: targets.next().unwrap_or_default(),
         further_targets: targets.collect(),
         requests: input.requests.to_vec(),

@@ -32,7 +32,7 @@ use crate::event::{Event, Observer};
 use crate::options::SessionOptions;
 use crate::ready_case::{self, BackendAddress};
 use crate::store::suite_folder::SuiteFolder;
-use crate::{clock, grpc};
+use crate::{clock, environment, grpc};
 
 /// The purpose of a test bed.
 #[derive(Debug, Clone)]
@@ -109,7 +109,7 @@ impl Testbed {
     /// Sweeps what dead sessions left, builds the contenders and starts what they call.
     async fn at(
         place: Place,
-        folder: SuiteFolder,
+        mut folder: SuiteFolder,
         options: TestbedOptions,
         observer: &mut dyn Observer,
     ) -> anyhow::Result<Self> {
@@ -120,6 +120,7 @@ impl Testbed {
             observer.observe(&Event::LimitsUnenforced { why })?;
         }
         place.check(&folder.suite)?;
+        environment::fill(&mut folder.suite, &|name| std::env::var(name).ok())?;
         if options.backend != BackendName::None {
             let mut dependencies = folder.suite.dependencies.iter();
             dependencies.try_for_each(|one| place.services.check(one))?;

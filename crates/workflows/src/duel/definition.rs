@@ -7,10 +7,8 @@ use std::time::Duration;
 use bakeoff_base::hint::hinted;
 use bakeoff_grpc::Schema;
 use bakeoff_import::Operation;
-use bakeoff_model::parse::files::HeadersTable;
 use bakeoff_model::record::Purpose;
 use bakeoff_model::request::Body;
-use bakeoff_model::request::check::{Check, Expect};
 use bakeoff_model::suite::Limits;
 use bakeoff_model::suite::conditions::RuntimeKind;
 use bakeoff_model::suite::container::ContainerSettings;
@@ -179,25 +177,6 @@ impl From<Operation> for DuelRequest {
             path: operation.path,
             headers: operation.headers,
             body: operation.body.into(),
-        }
-    }
-}
-
-impl DuelRequest {
-    /// The request with what must come back.
-    pub(super) fn check(&self, expect: Expect) -> Check {
-        // In the order in which the suite has them, so that what agreed is what is measured.
-        let headers: HeadersTable = self.headers.iter().collect();
-        let as_in_files = headers.pairs();
-        let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
-        Check {
-            group: NAME.to_owned(),
-            name: self.name.clone(),
-            method: self.method.clone(),
-            path: self.path.clone(),
-            headers: as_in_files.map(owned).collect(),
-            body: self.body.clone(),
-            expect,
         }
     }
 }

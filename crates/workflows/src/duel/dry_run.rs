@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use bakeoff_base::hint::hinted;
 use bakeoff_base::problem::Problem;
 use bakeoff_model::record::Cores;
-use bakeoff_model::request::check::Expect;
+use bakeoff_model::request::check::Check;
 use bakeoff_model::suite::conditions::{RuntimeKind, TrafficPath};
 use bakeoff_places::contracts::{Client, Destination, STOP_GRACE};
 use bakeoff_places::sweep::RunFolder;
@@ -19,7 +19,7 @@ use bakeoff_session::testbed::{Testbed, TestbedOptions};
 
 use crate::duel::Unprepared;
 use crate::duel::agreement::Answers;
-use crate::duel::definition::{Duel, DuelRequest, NAME};
+use crate::duel::definition::{Duel, NAME};
 
 /// Lines of a log that a message shows.
 const LOG_LINES: usize = 10;
@@ -146,7 +146,7 @@ async fn ask_side(
     let took = asked.elapsed();
     let ready = ready.map_err(|error| not_ready(duel, testbed, error));
     ready.map_err(Unprepared::Services)?;
-    let answers = ask_all(duel, &*testbed.deps().place.client, instance.as_ref(), name).await;
+    let answers = ask_all(testbed, instance.as_ref(), name).await;
     instance.stop(STOP_GRACE).await;
     let answers = answers.map_err(Unprepared::Services)?;
     Ok((answers, took))
@@ -165,33 +165,33 @@ fn not_started(error: StartError) -> anyhow::Error {
 
 /// Returns the responses of a side to each request; the first that is missing ends it.
 async fn ask_all(
-    duel: &Duel,
-    client: &dyn Client,
+    testbed: &Testbed,
     instance: &dyn Instance,
     name: &str,
 ) -> anyhow::Result<Vec<Answers>> {
+    let client = &*testbed.deps().place.client;
     let mut answers = Vec::new();
-    for request in &duel.requests {
-        answers.push(ask_twice(request, client, instance, name).await?);
+    // The suite has a check for each request, in their order.
+    for check in &testbed.suite().checks {
+        answers.push(ask_twice(check, client, instance, name).await?);
     }
     Ok(answers)
 }
 
 async fn ask_twice(
-    request: &DuelRequest,
+    check: &Check,
     client: &dyn Client,
     instance: &dyn Instance,
     name: &str,
 ) -> anyhow::Result<Answers> {
     let to = Destination::of(instance);
-    let check = request.check(Expect::default());
     let unanswered = |why: Problem| {
-        let what = format!("{name}: no response to {}", request.name);
+        let what = format!("{name}: no response to {}", check.name);
         failed(why.context(what).with_evidence(instance.logs()))
     };
-    let first = verify::ask(client, &to, &check).await;
+    let first = verify::ask(client, &to, check).await;
     let first = first.map_err(unanswered)?;
-    let second = verify::ask(client, &to, &check).await;
+    let second = verify::ask(client, &to, check).await;
     Ok(Answers {
         name: name.to_owned(),
         first,

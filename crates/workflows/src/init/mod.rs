@@ -13,7 +13,7 @@ use anyhow::{Context as _, anyhow, bail};
 use bakeoff_base::hint::hinted;
 use bakeoff_import::{Described, Operation, RequestSource};
 use bakeoff_model::parse::files::{
-    self, BenchmarkTable, CheckTable, DependencyTable, RequestTable,
+    self, BenchmarkTable, CheckTable, DependencyTable, ProtocolName, RequestTable, TransportTable,
 };
 use bakeoff_model::request::check::Expect;
 use bakeoff_model::suite::dependency::Dependency;
@@ -230,6 +230,13 @@ fn described_files(
             ],
             "write `GET /path` into it",
         ),
+        RequestSource::Capture => (
+            [
+                "Requests that clients sent, as often as they sent them.",
+                "Every captured request, as often as it was sent.",
+            ],
+            "send requests to the address of the capture",
+        ),
     };
     if asked.is_empty() {
         let list = described.left_out_in_short().join("\n  ");
@@ -280,19 +287,30 @@ fn suite_file(
     let [analysis, describe] = texts;
     let is_titled = matches!(&init.origin, Origin::Described(described)
         if described.source == RequestSource::Requests);
-    let requests = asked.iter();
-    let requests = requests.map(|operation| benchmark_request(operation, is_titled));
-    let benchmark = BenchmarkTable {
-        name: "all".to_owned(),
+    let (http2, http1): (Vec<_>, Vec<_>) = asked.iter().partition(|one| one.is_http2);
+    let benchmark = |name: &str, asked: &[&Operation], protocol| BenchmarkTable {
+        name: name.to_owned(),
         describe: describe.to_owned(),
-        request: requests.collect(),
+        transport: (protocol != ProtocolName::Http1).then(|| TransportTable {
+            protocol,
+            ..TransportTable::default()
+        }),
+        request: { asked.iter() }
+            .map(|operation| benchmark_request(operation, is_titled))
+            .collect(),
         ..BenchmarkTable::default()
     };
+    let mut benchmarks = vec![benchmark("all", &http1, ProtocolName::Http1)];
+    if !http2.is_empty() {
+        benchmarks.push(benchmark("http2", &http2, ProtocolName::Http2));
+    }
+    benchmarks.retain(|benchmark| !benchmark.request.is_empty());
+    benchmarks.sort_by_key(|benchmark| std::cmp::Reverse(benchmark.request.len()));
     let dependencies = init.dependencies.iter().map(dependency);
     let dependencies: Vec<DependencyTable> = dependencies.collect();
     let tables = [
         files::list("dependency", &dependencies),
-        files::list("benchmark", &[benchmark]),
+        files::list("benchmark", &benchmarks),
     ];
     let benchmark = tables.concat();
     let text = SUITE
@@ -363,7 +381,9 @@ fn remarks(described: &Described) -> String {
 }
 
 fn checks_file(asked: &[Operation], remarks: &str) -> (String, Vec<u8>) {
-    let checks = asked.iter().map(|operation| {
+    // A check asks without messages of gRPC.
+    let asked = asked.iter().filter(|operation| !operation.is_grpc());
+    let checks = asked.map(|operation| {
         let group = operation.method.to_lowercase();
         check(&group, &operation.clone().into(), expectation(operation))
     });

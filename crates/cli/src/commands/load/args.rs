@@ -9,7 +9,7 @@ use clap::builder::ArgPredicate;
 
 use crate::values::condition::Condition;
 use crate::values::feed::FeedArg;
-use crate::values::{Body, Header, Rate, Reactor, Share, Time, Unit};
+use crate::values::{Body, Factor, Header, Rate, Reactor, Share, Time, Unit};
 
 #[derive(Debug, Args)]
 pub(crate) struct LoadArgs {
@@ -104,6 +104,28 @@ pub(crate) struct LoadArgs {
         default_value = "3%"
     )]
     pub(crate) within: Share,
+    /// Open load: the requests of `bakeoff capture`, at their times.
+    ///
+    /// The URL is then that of the service alone. Requests that may change data are left out.
+    #[arg(
+        long, value_name = "DIR", group = "open",
+        conflicts_with_all = [
+            "method", "body", "feed", "proto", "events", "capacity", "poisson", "messages",
+            "timestamp"
+        ]
+    )]
+    pub(crate) captured: Option<PathBuf>,
+    /// With `--captured`: how many times as fast.
+    #[arg(
+        long,
+        value_name = "FACTOR",
+        requires = "captured",
+        default_value = "1"
+    )]
+    pub(crate) speed: Factor,
+    /// With `--captured`: requests that may change data, too.
+    #[arg(long, requires = "captured")]
+    pub(crate) writes: bool,
     /// Timeout for connecting and for each response.
     #[arg(long, value_name = "TIME", default_value = "15s")]
     pub(crate) timeout: Time,

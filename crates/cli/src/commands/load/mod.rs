@@ -4,6 +4,7 @@
 mod agreement;
 mod args;
 pub(crate) mod capacity;
+mod captured;
 mod fleet;
 mod page;
 pub(crate) mod spec;

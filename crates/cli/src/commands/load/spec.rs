@@ -8,7 +8,7 @@ use bakeoff_model::load::{LoadSpec, Pace, Protocol, RequestSpec, StepSpec, Targe
 use bakeoff_model::request::grpc;
 
 use super::args::LoadArgs;
-use super::url;
+use super::{captured, url};
 use crate::commands::proto;
 use crate::values::{Header, Rate, Time, feed};
 
@@ -23,6 +23,15 @@ const DURATION_LONGEST: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// The load spec that the flags describe.
 pub(crate) fn spec(args: &LoadArgs) -> anyhow::Result<LoadSpec> {
+    let spec = typed(args)?;
+    match &args.captured {
+        Some(folder) => captured::played(args, spec, folder),
+        None => Ok(spec),
+    }
+}
+
+/// The load spec without a capture.
+fn typed(args: &LoadArgs) -> anyhow::Result<LoadSpec> {
     let timeout = args.timeout.as_ns();
     let (target, path) = target(args)?;
     let in_flight = args.streams.or(args.pipeline).unwrap_or(1);
@@ -42,6 +51,7 @@ pub(crate) fn spec(args: &LoadArgs) -> anyhow::Result<LoadSpec> {
     Ok(LoadSpec {
         target,
         requests: vec![request],
+        recorded: Vec::new(),
         scenario: feed::scenario(&args.feed)?,
         steps: steps.collect(),
         threads: args.threads,
