@@ -1,4 +1,4 @@
-//! Converts what passed through a capturing proxy to requests, with their mix and their times. Pure.
+//! Converts traffic that passed through a proxy to requests, with their mix and their times. Pure.
 //!
 //! Requests stay as they were sent, with two exceptions: what belongs to a connection is left out,
 //! and what may be a credential becomes a variable of the environment.
@@ -106,7 +106,7 @@ pub struct Arrival {
     pub operation: usize,
 }
 
-/// What a capture comes to.
+/// The outcome of a capture.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Captured {
     /// The requests, each as often as it was sent.
@@ -279,6 +279,35 @@ mod tests {
 
     type Sent<'a> = (&'a str, &'a [(&'a str, &'a str)], &'a str);
 
+    /// Requests that have credentials in each of their parts.
+    const WITH_CREDENTIALS: [Sent<'static>; 5] = [
+        (
+            "GET /a?api_key=secret1&page=2",
+            &[
+                ("Authorization", "Bearer secret2"),
+                ("Cookie", "s=secret3"),
+                ("Accept", "*/*"),
+            ],
+            "",
+        ),
+        (
+            "POST /login",
+            &[("Content-Type", "application/json")],
+            r#"{"user": "jan", "password": "secret4\"", "pin": 1234, "tags": ["a"]}"#,
+        ),
+        (
+            "POST /login",
+            &[("Content-Type", "application/x-www-form-urlencoded")],
+            "user=jan&password=secret5",
+        ),
+        ("GET /a;jsessionid=secret6/b", &[], ""),
+        (
+            "POST /x",
+            &[("Content-Type", "text/xml")],
+            "<a><Password>secret7</Password></a>",
+        ),
+    ];
+
     fn captured(choice: CaptureChoice, sent: &[Sent<'_>]) -> Captured {
         let mut capture = Capture::new(choice);
         for (second, (line, headers, body)) in (0..).zip(sent) {
@@ -344,34 +373,7 @@ mod tests {
 
     #[test]
     fn credentials_are_variables() {
-        let sent: &[Sent<'_>] = &[
-            (
-                "GET /a?api_key=secret1&page=2",
-                &[
-                    ("Authorization", "Bearer secret2"),
-                    ("Cookie", "s=secret3"),
-                    ("Accept", "*/*"),
-                ],
-                "",
-            ),
-            (
-                "POST /login",
-                &[("Content-Type", "application/json")],
-                r#"{"user": "jan", "password": "secret4\"", "pin": 1234, "tags": ["a"]}"#,
-            ),
-            (
-                "POST /login",
-                &[("Content-Type", "application/x-www-form-urlencoded")],
-                "user=jan&password=secret5",
-            ),
-            ("GET /a;jsessionid=secret6/b", &[], ""),
-            (
-                "POST /x",
-                &[("Content-Type", "text/xml")],
-                "<a><Password>secret7</Password></a>",
-            ),
-        ];
-        let found = captured(CaptureChoice::default(), sent);
+        let found = captured(CaptureChoice::default(), &WITH_CREDENTIALS);
         let text = format!("{:?}", found.described);
         assert!(!text.contains("secret") && !text.contains("1234"), "{text}");
         let operations = &found.described.operations;
@@ -404,16 +406,17 @@ mod tests {
                 "PIN"
             ]
         );
+    }
+
+    #[test]
+    fn credentials_are_kept_if_that_is_asked_for() {
         let choice = CaptureChoice {
             secrets: true,
             ..CaptureChoice::default()
         };
-        let kept = captured(choice, sent);
+        let kept = captured(choice, &[("GET /a?api_key=secret1", &[], "")]);
         assert!(kept.variables.is_empty());
-        assert_eq!(
-            kept.described.operations[0].path,
-            "/a?api_key=secret1&page=2"
-        );
+        assert_eq!(kept.described.operations[0].path, "/a?api_key=secret1");
     }
 
     #[test]

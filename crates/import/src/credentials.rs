@@ -80,8 +80,8 @@ pub(crate) fn is_secret(name: &str) -> bool {
     PARTS.iter().any(|part| joined.contains(part)) || words.iter().any(is_word)
 }
 
-/// Whether a value looks like a token: long, and letters mixed with digits. UUIDs and the identities
-/// of a document database (24 hexadecimal digits) are mostly the names of things.
+/// Whether a value looks like a token: long, and letters mixed with digits. UUIDs and identities of
+/// document databases (24 hexadecimal digits) are mostly the names of things.
 pub(crate) fn is_token(value: &str) -> bool {
     if value.starts_with("eyJ") && value.contains('.') {
         return true;

@@ -1,6 +1,6 @@
 //! Requests to a service, read from other formats: its OpenAPI description, traffic that a browser
-//! or proxy recorded, traffic that passed through our own proxy, files of HTTP requests, and curl command lines. No input, no output: texts
-//! in, requests and notes out. The crate knows no suite.
+//! or a proxy recorded, files of HTTP requests, curl command lines, and traffic that passed through
+//! our own proxy. No input, no output: texts in, requests and notes out. The crate knows no suite.
 
 pub mod captured;
 mod credentials;

@@ -168,7 +168,7 @@ pub(crate) struct Collected {
 /// Whether over HTTP/2, method, path, headers that count, body.
 type Sent = (bool, String, String, Vec<(String, String)>, Vec<u8>);
 
-/// What a request of recorded traffic became.
+/// The operation that a request of recorded traffic became.
 pub(crate) struct Added {
     /// The index of its operation.
     pub(crate) operation: usize,

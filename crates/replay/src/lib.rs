@@ -1,6 +1,7 @@
-//! The replay backend, which serves recorded exchanges from memory, and the proxy that records
-//! them, or what clients ask a service. A separate crate, because it is part of every measurement and therefore always compiled
-//! with full optimisation. The crate knows neither processes nor contenders.
+//! The replay backend, which serves recorded exchanges from memory, and the proxy that records them
+//! or captures what clients ask a service. A separate crate, because it is part of every
+//! measurement and therefore always compiled with full optimisation. The crate knows neither
+//! processes nor contenders.
 
 mod delay;
 mod key;

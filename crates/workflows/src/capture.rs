@@ -20,7 +20,7 @@ pub use folder::{CaptureFolder, Timed, check, read, write};
 /// Most bytes of a response that are looked at, for the keys of its JSON.
 const RESPONSE_BYTES_MAX: usize = 1 << 20;
 
-/// What is captured.
+/// The settings of a capture.
 #[derive(Debug, Clone)]
 pub struct CaptureOptions {
     /// The running service.
@@ -42,9 +42,9 @@ pub struct Capturing {
     log: Arc<Log>,
 }
 
-/// What passed so far.
+/// The requests that passed so far.
 struct Log {
-    began: Instant,
+    since: Instant,
     capture: Mutex<Capture>,
 }
 
@@ -91,7 +91,7 @@ impl Capturing {
             proxy,
             authority,
             log: Arc::new(Log {
-                began: Instant::now(),
+                since: Instant::now(),
                 capture: Mutex::new(Capture::new(choice)),
             }),
         })
@@ -148,7 +148,7 @@ impl Exchanges for Log {
         // A body that cannot be decoded is one of which nothing is known.
         let content = content.unwrap_or_default();
         self.capture().add(&CapturedRequest {
-            at: exchange.arrived.saturating_duration_since(self.began),
+            at: exchange.arrived.saturating_duration_since(self.since),
             is_http2: exchange.is_http2,
             method: &request.method,
             target: &request.target,

@@ -32,7 +32,7 @@ fn two_runs(out: &str) -> String {
     format!("run SUITE --profile tiny --runs 2 --out {out}")
 }
 
-fn send(signal: &str, process: u32) {
+pub(crate) fn send(signal: &str, process: u32) {
     let sent = Command::new("kill")
         .args([signal, &process.to_string()])
         .status();

@@ -11,6 +11,7 @@ mod bad_input;
 mod baseline;
 mod bisect;
 mod capacity;
+mod capture;
 mod contract;
 mod dependencies;
 mod duel;

@@ -17,17 +17,17 @@ const GZIP: [&[u8]; 2] = [
 ];
 
 /// First line -> the different requests with it, each with whether it closes its connection.
-type Requests = BTreeMap<String, BTreeSet<(String, bool)>>;
+pub(crate) type Requests = BTreeMap<String, BTreeSet<(String, bool)>>;
 
 /// A server that records requests.
 #[derive(Clone)]
-struct Recorder {
+pub(crate) struct Recorder {
     got: Arc<Mutex<Requests>>,
-    url: String,
+    pub(crate) url: String,
 }
 
 impl Recorder {
-    fn start(gzip: &'static [u8]) -> Self {
+    pub(crate) fn start(gzip: &'static [u8]) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let recorder = Self {
             got: Arc::default(),
@@ -86,7 +86,7 @@ impl Recorder {
         got.entry(line).or_default().insert((same, is_check));
     }
 
-    fn taken(&self) -> Requests {
+    pub(crate) fn taken(&self) -> Requests {
         let mut got = std::mem::take(&mut *self.got.lock().unwrap());
         got.retain(|line, _| !line.contains(" /ready "));
         got

@@ -103,7 +103,7 @@ impl Arrivals {
 }
 
 impl Iterator for Arrivals {
-    /// Its time is since the window opened.
+    /// A request with its time from the start of the window.
     type Item = Due;
 
     fn next(&mut self) -> Option<Due> {

@@ -10,7 +10,7 @@ use rustls::crypto::ring;
 use rustls::pki_types::PrivateKeyDer;
 use tokio_rustls::TlsAcceptor;
 
-/// What clients see as the issuer.
+/// The name of the issuer, as clients see it.
 const NAME: &str = "bakeoff capture";
 
 /// An authority with the certificate of one server.

@@ -5,6 +5,8 @@ mod authority;
 mod exchange;
 mod http1;
 mod http2;
+#[cfg(test)]
+mod tests;
 
 use std::future::{Future, pending};
 use std::io;

@@ -97,6 +97,7 @@ fn reads_requests(asked: &AskedArgs) -> bool {
     !asked.proto.is_empty()
         || source.requests.is_some()
         || source.har.is_some()
+        || source.captured.is_some()
         || source.openapi.is_some()
 }
 

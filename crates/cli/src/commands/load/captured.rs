@@ -1,5 +1,6 @@
 //! The load spec that plays a capture.
 
+use std::io::Write as _;
 use std::path::Path;
 
 use anyhow::bail;
@@ -30,7 +31,7 @@ pub(super) fn played(args: &LoadArgs, spec: LoadSpec, folder: &Path) -> anyhow::
     ];
     for (count, which) in left_out.into_iter().filter(|(count, _)| *count > 0) {
         let requests = counted(count as u64, "request");
-        eprintln!("note: left out: {requests} {which}");
+        writeln!(std::io::stderr(), "note: left out: {requests} {which}")?;
     }
     let protocol = match timed.protocol {
         Protocol::Http1 if spec.target.protocol == Protocol::Http2 => Protocol::Http2,
