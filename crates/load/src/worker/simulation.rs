@@ -121,6 +121,7 @@ impl Reactor for Simulated {
 /// A spec with one step.
 pub(super) fn load_spec(connections: u32, duration_ns: u64, pace: Pace) -> LoadSpec {
     LoadSpec {
+        recorded: Vec::new(),
         target: Target {
             device: None,
             address: "127.0.0.1:1".to_owned(),

@@ -98,6 +98,7 @@ fn answer_limit_ns(class: Option<ErrorClass>) -> u64 {
 
 fn load_spec(address: &str, connections: u32, requests: u64) -> LoadSpec {
     LoadSpec {
+        recorded: Vec::new(),
         target: Target {
             device: None,
             address: address.to_owned(),

@@ -51,6 +51,7 @@ fn windows_open_and_close() {
 /// A spec whose requests are these, each a name of a header, its value and a body.
 fn requests(list: &[(String, String, String)]) -> Requests {
     let spec = LoadSpec {
+        recorded: Vec::new(),
         target: Target {
             device: None,
             address: "localhost:80".into(),
