@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use bakeoff_base::hint::hinted;
-use bakeoff_model::request::Body;
+use bakeoff_model::request::{Body, RequestSpec};
 use bakeoff_model::suite::Suite;
 use regex::{Captures, Regex};
 
@@ -28,18 +28,11 @@ pub fn fill(suite: &mut Suite, variable: &dyn Fn(&str) -> Option<String>) -> any
     for check in &mut suite.checks {
         filling.fill(&mut check.path, &mut check.headers, &mut check.body);
     }
-    for request in suite
-        .benchmarks
-        .iter_mut()
-        .flat_map(|one| &mut one.requests)
-    {
-        let label = request.label();
-        filling.fill(&mut request.path, &mut request.headers, &mut request.body);
-        if request.label() != label {
-            // Records and reports have the name, and never a value.
-            request.name = Some(label);
-        }
-    }
+    let benchmarks = suite.benchmarks.iter_mut();
+    let mut requests = benchmarks.flat_map(|benchmark| &mut benchmark.requests);
+    requests
+        .by_ref()
+        .for_each(|request| filling.fill_request(request));
     let names: Vec<String> = filling.missing.into_iter().collect();
     match names.first() {
         None => Ok(()),
@@ -59,6 +52,15 @@ struct Filling<'v> {
 }
 
 impl Filling<'_> {
+    fn fill_request(&mut self, request: &mut RequestSpec) {
+        let label = request.label();
+        self.fill(&mut request.path, &mut request.headers, &mut request.body);
+        if request.label() != label {
+            // Records and reports have the name, and never a value.
+            request.name = Some(label);
+        }
+    }
+
     fn fill(&mut self, path: &mut String, headers: &mut [(String, String)], body: &mut Body) {
         let values = headers.iter_mut().map(|(_, value)| value);
         for text in std::iter::once(path).chain(values) {
@@ -90,52 +92,53 @@ impl Filling<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use bakeoff_model::request::RequestSpec;
-    use bakeoff_model::request::check::{Check, Expect};
     use bakeoff_model::suite::Suite;
 
-    use super::fill;
+    use super::{Filling, fill};
     use crate::tests::fakes;
 
     fn suite() -> Suite {
         let mut suite = fakes::suite();
-        suite.checks = vec![Check {
-            group: "a".to_owned(),
-            name: "b".to_owned(),
-            method: "POST".to_owned(),
-            path: "/x".to_owned(),
-            headers: vec![("Authorization".to_owned(), "Bearer ${env:TOKEN}".to_owned())],
-            body: r#"{"password": "${env:PASSWORD}", "note": "$${env:PASSWORD}"}"#.into(),
-            expect: Expect::default(),
-        }];
-        suite.benchmarks[0].requests = vec![RequestSpec {
-            method: "GET".to_owned(),
-            path: "/?key=${env:KEY}&x=${id}".to_owned(),
-            ..RequestSpec::default()
-        }];
+        let check = &mut suite.checks[0];
+        let credential = "Bearer ${env:TOKEN}".to_owned();
+        check.headers = vec![("Authorization".to_owned(), credential)];
+        check.body = r#"{"password": "${env:PASSWORD}", "note": "$${env:PASSWORD}"}"#.into();
         suite
     }
 
     #[test]
-    fn values_come_from_the_environment_and_names_stay() {
+    fn values_come_from_the_environment() {
         let mut filled = suite();
         fill(&mut filled, &|name| Some(format!("my-{name}"))).unwrap();
-        assert_eq!(filled.checks[0].headers[0].1, "Bearer my-TOKEN");
-        assert_eq!(
-            filled.checks[0].body.as_text(),
-            Some(r#"{"password": "my-PASSWORD", "note": "${env:PASSWORD}"}"#)
-        );
-        let request = &filled.benchmarks[0].requests[0];
-        assert_eq!(request.path, "/?key=my-KEY&x=${id}");
+        let check = &filled.checks[0];
+        assert_eq!(check.headers[0].1, "Bearer my-TOKEN");
+        let expect = r#"{"password": "my-PASSWORD", "note": "${env:PASSWORD}"}"#;
+        assert_eq!(check.body.as_text(), Some(expect));
+    }
+
+    #[test]
+    fn names_of_requests_have_no_values() {
+        let mut request = RequestSpec {
+            method: "GET".to_owned(),
+            path: "/?key=${env:KEY}&x=${id}".to_owned(),
+            ..RequestSpec::default()
+        };
+        let mut filling = Filling {
+            variable: &|_| Some("my".to_owned()),
+            missing: BTreeSet::new(),
+        };
+        filling.fill_request(&mut request);
+        assert_eq!(request.path, "/?key=my&x=${id}");
         assert_eq!(request.label(), "GET /?key=${env:KEY}&x=${id}");
     }
 
     #[test]
     fn all_variables_that_are_missing_are_named() {
         let error = fill(&mut suite(), &|name| (name == "KEY").then(String::new)).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "variables that requests need are not set: PASSWORD, TOKEN"
-        );
+        let expect = "variables that requests need are not set: PASSWORD, TOKEN";
+        assert_eq!(error.to_string(), expect);
     }
 }

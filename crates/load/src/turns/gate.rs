@@ -274,7 +274,8 @@ mod tests {
     #[test]
     fn every_side_has_one_turn_in_each_block() {
         let gate = Gate::new(1, Stop::default());
-        gate.begin(rotation(3, 3_000_000));
+        // Long enough to go on after a pause by the kernel.
+        gate.begin(rotation(3, 100_000_000));
         let (mut blocks, mut slices) = (BTreeMap::<u64, Vec<usize>>::new(), 0);
         loop {
             match gate.pass(0, &[]).0 {

@@ -52,8 +52,8 @@ pub(super) fn plan(cli: Cli, root: &Path) -> anyhow::Result<bool> {
         Command::List(args) => with(suite(&args.suite)?, |_| Ok(())),
         Command::Load(args) if !is_placeholder(&args.url) && args.url != "-" => {
             let has_port = args.url.contains("://") && !args.url.contains("//HOST");
-            // Descriptions of messages are the reader's own.
-            let can_be_planned = has_port && args.proto.is_empty();
+            // Descriptions of messages and captures are the reader's own.
+            let can_be_planned = has_port && args.proto.is_empty() && args.captured.is_none();
             if can_be_planned && !args.capacity.is_empty() {
                 load::capacity::wanted(&args)?;
             }
