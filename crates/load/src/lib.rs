@@ -43,7 +43,7 @@ pub use limits::raise_nofile;
 pub use null_server::NullServer;
 pub use prepare::request::single_head;
 pub use shared::{Go, Stop};
-pub use transport::socket::may_bind_to_device;
+pub use transport::socket::{chosen_address, may_bind_to_device};
 
 #[cfg(doc)]
 use bakeoff_model::load::LoadSpec;

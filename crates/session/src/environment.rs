@@ -28,11 +28,10 @@ pub fn fill(suite: &mut Suite, variable: &dyn Fn(&str) -> Option<String>) -> any
     for check in &mut suite.checks {
         filling.fill(&mut check.path, &mut check.headers, &mut check.body);
     }
-    let benchmarks = suite.benchmarks.iter_mut();
-    let mut requests = benchmarks.flat_map(|benchmark| &mut benchmark.requests);
-    requests
-        .by_ref()
-        .for_each(|request| filling.fill_request(request));
+    for benchmark in &mut suite.benchmarks {
+        let requests = benchmark.requests.iter_mut();
+        requests.for_each(|request| filling.fill_request(request));
+    }
     let names: Vec<String> = filling.missing.into_iter().collect();
     match names.first() {
         None => Ok(()),

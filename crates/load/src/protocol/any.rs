@@ -115,6 +115,10 @@ impl Protocol for AnyProtocol {
         each!(self, protocol => protocol.is_silent(slot))
     }
 
+    fn ends_with_connection(&self, slot: usize) -> bool {
+        each!(self, protocol => protocol.ends_with_connection(slot))
+    }
+
     #[inline]
     fn has_refused(&self) -> bool {
         each!(self, protocol => protocol.has_refused())

@@ -49,6 +49,11 @@ pub(crate) trait Protocol {
         !self.response(slot).begun
     }
 
+    /// Whether the response of a slot ends with the connection, because nothing else says its end.
+    fn ends_with_connection(&self, _slot: usize) -> bool {
+        false
+    }
+
     /// Whether a request may be waiting because the service allows fewer at a time than there are
     /// slots.
     fn has_refused(&self) -> bool {

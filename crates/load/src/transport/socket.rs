@@ -2,6 +2,7 @@
 
 #![expect(unsafe_code, reason = "the kernel's timestamps are in no safe wrapper")]
 
+use std::fmt::Display;
 use std::mem::offset_of;
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs as _};
 use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
@@ -53,9 +54,34 @@ pub(crate) enum Endpoint {
     Unix(SocketAddrUnix),
 }
 
+/// Returns the address that is loaded, and how many the target's name has. Of several, the first
+/// one that accepts a connection within `timeout` is used.
+///
+/// # Errors
+/// [`LoadError::Spec`] if the address is invalid or cannot be resolved.
+pub fn chosen_address(
+    target: &Target,
+    timeout: Duration,
+) -> Result<(SocketAddr, usize), LoadError> {
+    let address = &target.address;
+    let fail = |why: &dyn Display| LoadError::Spec {
+        message: format!("address {address:?}: {why}"),
+    };
+    let found = address.to_socket_addrs().map_err(|error| fail(&error))?;
+    let found: Vec<SocketAddr> = found.collect();
+    let accepts = |address: &&SocketAddr| TcpStream::connect_timeout(address, timeout).is_ok();
+    let chosen = match found.as_slice() {
+        [_, _, ..] => found.iter().find(accepts).or(found.first()),
+        found => found.first(),
+    };
+    match chosen {
+        Some(chosen) => Ok((*chosen, found.len())),
+        None => Err(fail(&"the name has no address")),
+    }
+}
+
 impl Endpoint {
-    /// Resolves the target. Of several addresses of a name, the first one that accepts a connection
-    /// within `timeout` is used.
+    /// Resolves the target, as [`chosen_address`] does.
     ///
     /// # Errors
     /// [`LoadError::Spec`] if the address is invalid or cannot be resolved.
@@ -67,24 +93,9 @@ impl Endpoint {
                     message: format!("unix socket {path:?}: {error}"),
                 });
         }
-        let address = &target.address;
-        let found: Vec<SocketAddr> = address
-            .to_socket_addrs()
-            .map_err(|error| LoadError::Spec {
-                message: format!("address {address:?}: {error}"),
-            })?
-            .collect();
-        let first = found.first().ok_or_else(|| LoadError::Spec {
-            message: format!("address {address:?}: the name has no address"),
-        })?;
-        let accepts = |address: &&SocketAddr| TcpStream::connect_timeout(address, timeout).is_ok();
-        let chosen = if found.len() == 1 {
-            first
-        } else {
-            found.iter().find(accepts).unwrap_or(first)
-        };
+        let (address, _) = chosen_address(target, timeout)?;
         Ok(Self::Inet {
-            address: *chosen,
+            address,
             device: target.device.clone(),
         })
     }

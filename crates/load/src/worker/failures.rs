@@ -271,6 +271,10 @@ impl<R: Reactor> Worker<'_, R> {
         } else {
             ErrorClass::HeaderTimeout
         };
+        let message = match one.protocol.ends_with_connection(slot) {
+            true => &format!("{message}: the response has neither a length nor an end"),
+            false => message,
+        };
         // A dead connection accepts no cancellation either.
         if one.is_dead(slot) || !one.protocol.cancel(slot) {
             self.fail_connection(connection, class, message);

@@ -351,6 +351,17 @@ fn a_response_before_the_end_of_an_upload_is_a_response() {
     assert_eq!(total.count(ErrorClass::Reset), 4, "{:?}", total.errors);
 }
 
+on_each_reactor!(a_body_without_an_end_is_named);
+
+fn a_body_without_an_end_is_named() {
+    let server = Server::script(vec![say("HTTP/1.1 200 OK\r\n\r\nhello"), Act::Hold]);
+    let mut spec = load_spec(&server.address, 1, 1);
+    spec.timeout_answer_ns = answer_limit_ns(Some(ErrorClass::BodyTimeout));
+    let example = &run(&spec).errors[&ErrorClass::BodyTimeout].example;
+    let expect = "not complete within 300 ms: the response has neither a length nor an end";
+    assert_eq!(example.as_deref(), Some(expect));
+}
+
 on_each_reactor!(what_takes_too_long_is_distinguished);
 
 fn what_takes_too_long_is_distinguished() {

@@ -86,7 +86,6 @@ fn on(reactor: ReactorChoice, test: impl Fn()) {
     test();
 }
 
-/// A spec with one step that ends after `requests`, or after ten seconds.
 /// How long a response may take: as long as a busy host may need, unless the time is meant to be
 /// up.
 fn answer_limit_ns(class: Option<ErrorClass>) -> u64 {
@@ -96,6 +95,7 @@ fn answer_limit_ns(class: Option<ErrorClass>) -> u64 {
     }
 }
 
+/// A spec with one step that ends after `requests`, or after ten seconds.
 fn load_spec(address: &str, connections: u32, requests: u64) -> LoadSpec {
     LoadSpec {
         recorded: Vec::new(),

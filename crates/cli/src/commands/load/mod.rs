@@ -13,6 +13,7 @@ mod summary;
 mod url;
 
 use std::io::Write as _;
+use std::time::Duration;
 
 use anyhow::bail;
 use bakeoff_base::hint::hinted;
@@ -36,7 +37,7 @@ pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<u8> {
     if !args.capacity.is_empty() {
         return capacity::search(args);
     }
-    let spec = spec::spec(args)?;
+    let spec = reached(spec::spec(args)?)?;
     let mut printer = Printer {
         args,
         spec: &spec,
@@ -79,6 +80,22 @@ pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<u8> {
         return Ok(exit::INTERRUPTED);
     }
     Ok(printer.status)
+}
+
+/// Returns the spec for the address that is loaded, if the name in it has several.
+fn reached(mut spec: LoadSpec) -> anyhow::Result<LoadSpec> {
+    if spec.target.unix_socket.is_none() {
+        let timeout = Duration::from_nanos(spec.timeout_connect_ns);
+        let (address, count) = bakeoff_load::chosen_address(&spec.target, timeout)?;
+        if count > 1 {
+            let name = std::mem::replace(&mut spec.target.address, address.to_string());
+            writeln!(
+                std::io::stderr(),
+                "note: {name} has {count} addresses; {address} is loaded"
+            )?;
+        }
+    }
+    Ok(spec)
 }
 
 /// Lets the first signal end the load, so that what was measured is shown, and a later one end the

@@ -112,6 +112,10 @@ impl Protocol for Client {
         &mut self.reader.response
     }
 
+    fn ends_with_connection(&self, _: usize) -> bool {
+        self.reader.finish()
+    }
+
     fn needs_complete_requests(&self) -> bool {
         true
     }
