@@ -6,6 +6,7 @@ mod documented;
 mod headings;
 
 use std::ffi::OsString;
+use std::sync::LazyLock;
 
 use clap::{Parser, Subcommand};
 
@@ -35,9 +36,20 @@ use crate::commands::up::UpArgs;
 use crate::commands::verify::VerifyArgs;
 use crate::exit;
 
+/// The version, and the commit that packages are made of.
+static VERSION: LazyLock<String> = LazyLock::new(|| {
+    let commit = option_env!("BAKEOFF_COMMIT").map(|commit| format!(" ({commit})"));
+    format!(
+        "{}{}",
+        env!("CARGO_PKG_VERSION"),
+        commit.unwrap_or_default()
+    )
+});
+
 /// Benchmarks web frameworks as services under real limits, and says how sure it is.
 #[derive(Debug, Parser)]
-#[command(name = "bakeoff", version, about, max_term_width = 100, after_help = exit::HELP)]
+#[command(name = "bakeoff", version = VERSION.as_str(), about)]
+#[command(max_term_width = 100, after_help = exit::HELP)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,

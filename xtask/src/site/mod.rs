@@ -4,6 +4,7 @@
 mod gallery;
 mod links;
 mod reference;
+mod texts;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -52,10 +53,8 @@ fn build(root: &Path, folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let summary = sources.join("SUMMARY.md");
     let text = fs::read_to_string(&summary)?;
     let text = text.replace("<!-- reference -->\n", &reference);
-    fs::write(
-        &summary,
-        text.replace("<!-- gallery -->\n", &gallery.summary),
-    )?;
+    let text = text.replace("<!-- gallery -->\n", &gallery.summary);
+    fs::write(&summary, &text)?;
     command(
         root,
         &format!(
@@ -65,6 +64,7 @@ fn build(root: &Path, folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
         ),
         &[],
     )?;
+    texts::write(&sources, &text, &folder.join("book"))?;
     gallery.reports(&folder.join("book"))
 }
 

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Makes the packages of one target: make.sh TARGET FOLDER, such as x86_64-unknown-linux-musl. All
+# have the same static program. Needs `musl-tools`; cargo-deb and maturin are installed if missing.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+target=$1 folder=$(mkdir -p "$2" && cd "$2" && pwd)
+case $target in
+x86_64-*) debian=amd64 ;;
+aarch64-*) debian=arm64 ;;
+*) echo "error: no packages are made for $target" >&2 && exit 1 ;;
+esac
+BAKEOFF_COMMIT=$(git rev-parse --short HEAD)
+export BAKEOFF_COMMIT
+cargo build --profile dist --locked --bin bakeoff --target "$target"
+built=target/$target/dist
+if readelf --program-headers "$built/bakeoff" | grep -q INTERP; then
+    echo "error: $built/bakeoff needs a dynamic linker" >&2
+    exit 1
+fi
+version=$(cargo pkgid --package bakeoff | sed 's/.*[#@]//')
+cp LICENSE-MIT LICENSE-APACHE README.md "$built/"
+tar -czf "$folder/bakeoff-$version-$target.tar.gz" -C "$built" \
+    bakeoff LICENSE-MIT LICENSE-APACHE README.md
+command -v cargo-deb >/dev/null || cargo install cargo-deb --locked --debug
+cargo deb --package bakeoff --profile dist --no-build --no-strip --target "$target" \
+    --output "$folder/bakeoff_${version}_$debian.deb"
+maturin=$(command -v maturin || true)
+if [[ -z $maturin ]]; then
+    python3 -m venv target/maturin
+    target/maturin/bin/pip install --quiet 'maturin>=1.7,<2'
+    maturin=$PWD/target/maturin/bin/maturin
+fi
+(cd packaging/pypi && "$maturin" build --profile dist --target "$target" --out "$folder" --quiet)
