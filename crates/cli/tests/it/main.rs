@@ -13,6 +13,7 @@ mod bisect;
 mod capacity;
 mod capture;
 mod contract;
+mod crashes;
 mod dependencies;
 mod duel;
 mod engine;
