@@ -14,7 +14,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rustix::process::{Pid, Signal, geteuid, kill_process};
 use tempfile::TempDir;
 
-use crate::api::SweepError;
 use crate::cgroup::{Hierarchy, kill_group_dir, remove_dir};
 use crate::meter::{Stat, all_processes};
 
@@ -170,27 +169,23 @@ fn is_own(folder: &Path) -> bool {
     })
 }
 
-/// Removes the folders that dead sessions left below `base`, and what ran for them. Blocking.
-///
-/// # Errors
-/// Things that could not be removed.
-pub fn sweep_folders(base: &Path) -> Result<Vec<String>, SweepError> {
+/// Removes the folders that dead sessions left below `base`, and what ran for them; a line for each
+/// thing, and for each that is still there. Blocking.
+#[must_use]
+pub fn sweep_folders(base: &Path) -> Vec<String> {
     sweep(base, None, |_| Ok(Vec::new()))
 }
 
-/// Removes what dead sessions left below `base` and in the hierarchy's groups; `devices` removes
-/// network devices, and is told whether the session of a process is dead. Blocking.
+/// Removes what dead sessions left below `base` and in the hierarchy's groups, and returns a line
+/// for each thing; `devices` removes network devices, and is told whether the session of a process
+/// is dead. What cannot be removed is in no one's way: it is a line as well. Blocking.
 pub(crate) fn sweep(
     base: &Path,
     hierarchy: Option<&Hierarchy>,
     devices: impl FnOnce(&dyn Fn(u32) -> bool) -> io::Result<Vec<String>>,
-) -> Result<Vec<String>, SweepError> {
+) -> Vec<String> {
     let mut removed = Vec::new();
     let folders = run_folders(base);
-    let fail = |path: &Path, error: io::Error| SweepError {
-        what: path.display().to_string(),
-        message: error.to_string(),
-    };
     let dead = |pid: u32| {
         let mut known = folders
             .iter()
@@ -211,17 +206,30 @@ pub(crate) fn sweep(
     groups.retain(|(_, owner)| dead(*owner));
     for (group, _) in groups {
         kill_group_dir(&group);
-        remove_dir(&group).map_err(|error| fail(&group, error))?;
-        removed.push(format!("group {}", group.display()));
+        removed.extend(line("group", &group, remove_dir(&group)));
     }
-    let devices = devices(&dead).map_err(|error| fail(Path::new("network devices"), error));
-    removed.extend(devices?);
+    let devices = devices(&dead);
+    removed
+        .extend(devices.unwrap_or_else(|error| vec![format!("all but network devices: {error}")]));
     for folder in folders.iter().filter(|folder| !folder.alive()) {
         removed.extend(kill_started(&folder.path));
-        fs::remove_dir_all(&folder.path).map_err(|error| fail(&folder.path, error))?;
-        removed.push(format!("folder {}", folder.path.display()));
+        removed.extend(line(
+            "folder",
+            &folder.path,
+            fs::remove_dir_all(&folder.path),
+        ));
     }
-    Ok(removed)
+    removed
+}
+
+/// Returns the line about a removal; none if another session swept the thing at the same time.
+fn line(what: &str, path: &Path, outcome: io::Result<()>) -> Option<String> {
+    let name = path.display();
+    match outcome {
+        Ok(()) => Some(format!("{what} {name}")),
+        Err(_) if !path.exists() => None,
+        Err(error) => Some(format!("all but {what} {name}: {error}")),
+    }
 }
 
 fn find_groups(dir: &Path, depth: usize, found: &mut Vec<(PathBuf, u32)>) {
@@ -272,13 +280,13 @@ pub fn trees_folder() -> PathBuf {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
     use std::os::unix::fs::{PermissionsExt as _, chown, symlink};
     use std::path::{Path, PathBuf};
+    use std::{fs, io};
 
     use rustix::process::geteuid;
 
-    use super::{RunFolder, owner, sweep_folders, unique_name};
+    use super::{RunFolder, line, owner, sweep_folders, unique_name};
 
     /// A folder of that name with that mark, of which its user alone can write.
     fn folder(base: &Path, name: &str, mark: &str) -> PathBuf {
@@ -300,9 +308,35 @@ mod tests {
         if geteuid().is_root() {
             chown(make("bakeoff-4194999-run-2"), Some(65_534), None).unwrap();
         }
-        assert_eq!(sweep_folders(base.path()).unwrap(), Vec::<String>::new());
+        assert_eq!(sweep_folders(base.path()), Vec::<String>::new());
         make("bakeoff-4194999-run-3");
-        assert_eq!(sweep_folders(base.path()).unwrap().len(), 1);
+        assert_eq!(sweep_folders(base.path()).len(), 1);
+    }
+
+    #[test]
+    fn what_is_gone_or_stays_is_not_the_end() {
+        let base = tempfile::tempdir().unwrap();
+        // More than a sweep removes before the next one has read their names.
+        for number in 0..200 {
+            folder(
+                base.path(),
+                &format!("bakeoff-4194999-run-{number}"),
+                "4194999 1 x",
+            );
+        }
+        let sweep = || sweep_folders(base.path());
+        let removed = std::thread::scope(|scope| {
+            let sweeps = [(); 3].map(|()| scope.spawn(sweep));
+            sweeps.map(|sweep| sweep.join().unwrap()).concat()
+        });
+        assert!(
+            removed.iter().all(|line| line.starts_with("folder ")),
+            "{removed:?}"
+        );
+        assert_eq!(fs::read_dir(base.path()).unwrap().count(), 0);
+        let stays = line("folder", base.path(), Err(io::Error::other("busy")));
+        let expected = format!("all but folder {}: busy", base.path().display());
+        assert_eq!(stays, Some(expected));
     }
 
     #[test]
@@ -338,7 +372,7 @@ mod tests {
         );
         let dead = make("bakeoff-4194999-run-0", "4194999 1 x");
         let strange = make("bakeoff-2026-results", "");
-        let removed = sweep_folders(base.path()).unwrap();
+        let removed = sweep_folders(base.path());
         assert_eq!(removed.len(), 2, "{removed:?}");
         assert!(!reused.exists() && !dead.exists() && strange.exists());
         let path = alive.path().to_owned();

@@ -13,7 +13,7 @@ use crate::{Runtime as _, StartError};
 /// Removes what dead sessions left on this host; one line a thing.
 pub(super) async fn swept(process: &ProcessRuntime) -> anyhow::Result<Vec<String>> {
     let mut removed = process.sweep().await?;
-    removed.extend(sweep::sweep_folders(&trees_folder())?);
+    removed.extend(sweep::sweep_folders(&trees_folder()));
     Ok(removed)
 }
 

@@ -196,12 +196,9 @@ impl Runtime for ProcessRuntime {
                     network::sweep(dead)
                 })
             });
-            sweeping.await.unwrap_or_else(|error| {
-                let message = error.to_string();
-                Err(SweepError {
-                    what: "something".to_owned(),
-                    message,
-                })
+            sweeping.await.map_err(|error| SweepError {
+                what: "something".to_owned(),
+                message: error.to_string(),
             })
         })
     }
