@@ -15,8 +15,8 @@ use rustix::io::Errno;
 
 use super::file::explain;
 
-/// Folders inside, which are empty as long as nothing is measured.
-const INSIDE: [&str; 2] = ["records", "logs"];
+/// Folders inside, which are empty as long as nothing is measured. Logs first: they can say why.
+const INSIDE: [&str; 2] = ["logs", "records"];
 
 /// A results folder that no other session writes to, as long as this or a copy of it is there.
 #[derive(Debug, Clone)]
@@ -79,9 +79,13 @@ impl LockedFolder {
     /// Removes the file that says what a new folder is, unless something else is there. With it the
     /// folder goes, once it is unlocked.
     pub fn withdraw(&self, file: &str) {
-        for name in INSIDE {
-            // One with something inside stays, and then the file does.
-            let _ = fs::remove_dir(self.path().join(name));
+        let is_left = |name| {
+            let folder = self.path().join(name);
+            fs::remove_dir(&folder).is_err() && folder.exists()
+        };
+        // One with something inside stays, and then the rest does.
+        if INSIDE.into_iter().any(is_left) {
+            return;
         }
         let file = self.path().join(file);
         let entries = fs::read_dir(self.path()).into_iter().flatten().flatten();
@@ -134,7 +138,9 @@ mod tests {
         let check = |inside: &str, stays: bool| {
             let path = top.path().join("a");
             let folder = LockedFolder::make(&path).unwrap();
-            fs::create_dir(path.join("records")).unwrap();
+            for name in ["records", "logs"] {
+                fs::create_dir(path.join(name)).unwrap();
+            }
             fs::write(path.join("session.json"), "").unwrap();
             if !inside.is_empty() {
                 fs::write(path.join(inside), "").unwrap();
@@ -143,8 +149,11 @@ mod tests {
             drop(folder);
             assert_eq!(path.exists(), stays, "{inside}");
             assert_eq!(path.join("session.json").exists(), stays, "{inside}");
+            assert_eq!(path.join("records").exists(), stays, "{inside}");
+            let _ = fs::remove_dir_all(&path);
         };
         check("", false);
+        check("logs/backend.log", true);
         check("records/run.jsonl", true);
     }
 }
