@@ -108,13 +108,16 @@ pub enum BuildError {
     /// last lines of its log.
     #[error("{0}")]
     Failed(Problem),
+    /// The cache cannot be used or is full: that says nothing about the contender.
+    #[error("{0}")]
+    Cache(Problem),
 }
 
 impl From<BuildError> for Problem {
     fn from(error: BuildError) -> Self {
         match error {
             BuildError::Missing { .. } => Self::new(error),
-            BuildError::Failed(problem) => problem,
+            BuildError::Failed(problem) | BuildError::Cache(problem) => problem,
         }
     }
 }
@@ -317,7 +320,7 @@ impl<'a> Job<'a> {
         };
         let input = self
             .prepare(tools)
-            .map_err(|error| self.broken(self.source, &error))?;
+            .map_err(|error| self.not_copied(&error))?;
         let last: Receipt = self.read("receipt.json");
         let good = last.input == input
             && self.artifact().is_ok_and(|artifact| {
@@ -400,6 +403,9 @@ impl<'a> Job<'a> {
             limit: self.limit,
         };
         command.run().await.map_err(|message| {
+            if self.is_full() {
+                return self.broken(&self.place, &format_args!("no space is left ({message})"));
+            }
             let hint = format!("the whole log is {}", self.log_path().display());
             self.failed(&format!("its build {message}"), Some(hint))
         })
@@ -424,10 +430,28 @@ impl<'a> Job<'a> {
         fs::write(self.place.join(name), serde_json::to_vec_pretty(value)?)
     }
 
+    /// Something of the cache cannot be read or written.
     fn broken(&self, path: &Path, error: &dyn std::fmt::Display) -> BuildError {
         let (name, path) = (&self.contender.name, path.display());
-        let message = format!("{name}: cannot prepare its build: {path}: {error}");
-        BuildError::Failed(message.into())
+        let problem = format_args!("{name}: cannot prepare its build: {path}: {error}");
+        let hint = "make room there, or name another folder for builds in BAKEOFF_CACHE";
+        BuildError::Cache(Problem::new(problem).with_hint(hint))
+    }
+
+    /// The copy of the sources cannot be brought up to date: for want of room in the cache, or
+    /// because of the sources.
+    fn not_copied(&self, error: &io::Error) -> BuildError {
+        if self.is_full() {
+            return self.broken(&self.place, error);
+        }
+        let (name, source) = (&self.contender.name, self.source.display());
+        BuildError::Failed(format!("{name}: cannot copy its sources: {source}: {error}").into())
+    }
+
+    /// Whether the file system of the cache has no room left for files.
+    fn is_full(&self) -> bool {
+        let room = rustix::fs::statvfs(&self.place);
+        room.is_ok_and(|room| room.f_bavail == 0 || (room.f_files > 0 && room.f_favail == 0))
     }
 
     fn failed(&self, message: &str, hint: Option<String>) -> BuildError {

@@ -309,11 +309,18 @@ pub enum StartError {
     /// The group could not be made or its command not be executed.
     #[error("{0}")]
     Failed(Problem),
+    /// The host or a tool failed: that says nothing about the group.
+    #[error("{0}")]
+    Host(Problem),
 }
 
 impl StartError {
     pub(crate) fn failed(label: &str, why: impl Into<Problem>) -> Self {
         Self::Failed(why.into().context(label))
+    }
+
+    pub(crate) fn of_host(label: &str, why: impl Into<Problem>) -> Self {
+        Self::Host(why.into().context(label))
     }
 }
 
@@ -330,7 +337,7 @@ impl From<StartError> for Problem {
             StartError::NoProgram { .. } => {
                 problem.with_hint("install it, or name it with its folder: ./PROGRAM")
             }
-            StartError::Failed(problem) => problem,
+            StartError::Failed(problem) | StartError::Host(problem) => problem,
         }
     }
 }
@@ -357,6 +364,10 @@ pub enum ReadyError {
         /// The last lines of the group's log.
         log: String,
     },
+    /// The program was not executed, because the host or a tool failed: that says nothing about the
+    /// group.
+    #[error("{0}")]
+    NotExecuted(Problem),
     /// No process accepted a connection.
     #[error("{label}: not ready after {} s", .limit.as_secs_f64())]
     NoListener {
@@ -402,6 +413,7 @@ impl From<ReadyError> for Problem {
                         .then(|| "it needs more memory than its limit allows".to_owned()),
                 )
                 .with_evidence(log),
+            ReadyError::NotExecuted(problem) => problem,
             ReadyError::NoListener { hint, log, .. } => problem.with_hints(hint).with_evidence(log),
             ReadyError::NoAnswer { log, .. } => problem.with_evidence(log),
         }

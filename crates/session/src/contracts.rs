@@ -2,13 +2,17 @@
 //! parts, tests provide fakes and a virtual clock. Nothing here acts.
 
 use bakeoff_base::hint::with_hints;
+use bakeoff_base::problem::Problem;
 use bakeoff_model::plan::PlannedRun;
-use bakeoff_model::record::failure::Failure;
+use bakeoff_model::record::failure::{Failure, Stage};
 use bakeoff_model::suite::Suite;
 use bakeoff_places::place::Place;
 use bakeoff_places::services::Services;
 
 use crate::ready_case::Case;
+
+/// The remedy for a failure that is not the contender's.
+const NOT_COUNTED: &str = "the run is not counted: end the cause, and `--resume` makes it again";
 
 /// The group of all lifecycle checks.
 pub const GROUP: &str = "lifecycle";
@@ -27,9 +31,7 @@ impl SessionDeps<'_> {
     /// Fails if a service has ended: what contenders did since then says nothing about them.
     pub(crate) async fn services_run(&self) -> anyhow::Result<()> {
         match self.services.ended().await {
-            Some(problem) => Err(with_hints(problem.with_hint(
-                "the run is not counted: end the cause, and `--resume` makes it again",
-            ))),
+            Some(problem) => Err(with_hints(problem.with_hint(NOT_COUNTED))),
             None => Ok(()),
         }
     }
@@ -56,8 +58,25 @@ pub trait Cases {
 pub enum Halt {
     /// This run failed; the next one may work.
     Failed(Failure),
-    /// Nothing can be recorded any more.
+    /// Nothing can be recorded any more, or a tool or the host failed: that says nothing about the
+    /// contender. The session ends, and the run has no end.
     Fatal(anyhow::Error),
+}
+
+impl Halt {
+    /// A tool or the host failed, not the contender.
+    pub(crate) fn of_tool(problem: Problem) -> Self {
+        Self::Fatal(with_hints(problem.with_hint(NOT_COUNTED)))
+    }
+
+    /// Returns the failure of a start for commands that make no records, whatever failed.
+    #[must_use]
+    pub fn failed_start(self) -> Failure {
+        match self {
+            Self::Failed(failure) => failure,
+            Self::Fatal(error) => Failure::new(Stage::Start, format!("{error:#}")),
+        }
+    }
 }
 
 impl From<Failure> for Halt {

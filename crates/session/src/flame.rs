@@ -339,9 +339,9 @@ async fn alive(parts: &SessionDeps<'_>, case: &Case) -> Result<Box<dyn Instance>
         ..spec.clone()
     };
     let started = start(parts, &spec).await;
-    let mut instance = started.map_err(Problem::new)?;
+    let mut instance = started.map_err(said)?;
     let ready = await_ready(instance.as_mut(), &spec).await;
-    ready.map_err(Problem::new)?;
+    ready.map_err(said)?;
     Ok(instance)
 }
 

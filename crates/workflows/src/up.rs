@@ -11,6 +11,7 @@ use bakeoff_model::record::failure::Failure;
 use bakeoff_model::suite::{Contender, Limits};
 use bakeoff_places::contracts::STOP_GRACE;
 use bakeoff_places::{ExitInfo, Instance, StopReport};
+use bakeoff_session::contracts::Halt;
 use bakeoff_session::stages::start::{await_ready, start};
 use bakeoff_session::testbed::Testbed;
 
@@ -38,8 +39,10 @@ impl Standing {
         let log_name = contender.name.replace('/', "_");
         let parameters = first_parameters(contender);
         let spec = testbed.start_spec(contender, &parameters, limits, &log_name)?;
-        let mut instance = start(&testbed.deps(), &spec).await?;
-        let startup = await_ready(instance.as_mut(), &spec).await?;
+        let started = start(&testbed.deps(), &spec).await;
+        let mut instance = started.map_err(Halt::failed_start)?;
+        let ready = await_ready(instance.as_mut(), &spec).await;
+        let startup = ready.map_err(Halt::failed_start)?;
         Ok(Self { instance, startup })
     }
 

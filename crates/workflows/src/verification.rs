@@ -91,7 +91,8 @@ pub async fn external(suite: &Suite, wanted: &Wanted, url: &str) -> anyhow::Resu
     let schema = grpc::schema(suite)?;
     let spec = external_spec(suite, url, service, schema);
     let mut instance = External.start(&spec).await?;
-    if let Err(failure) = await_ready(instance.as_mut(), &spec).await {
+    if let Err(halt) = await_ready(instance.as_mut(), &spec).await {
+        let failure = halt.failed_start();
         return Ok(Verified {
             contender: url.to_owned(),
             checks: Vec::new(),

@@ -20,6 +20,7 @@ use crate::api::{BoxFuture, ExitInfo, Instance, ReadyError, Sampled, StopReport}
 use crate::cgroup::Group;
 use crate::local::network::Line;
 use crate::local::output::Output;
+use crate::local::shim::{FAILED, NO_PROGRAM};
 use crate::local::sockets::{holder, listeners, listeners_of};
 use crate::meter::{Meter, tree};
 use crate::ready::{Answered, Unanswered, await_answer, monotonic_ns};
@@ -46,6 +47,15 @@ pub(super) struct StartedProcess {
     pub(super) stamp: PathBuf,
     pub(super) asked_ns: u64,
     pub(super) created_ns: u64,
+}
+
+/// Why a program was not executed.
+#[derive(Debug)]
+pub(super) enum NotExecuted {
+    /// The program cannot be executed, or does not fit into its limits.
+    Program(Problem),
+    /// The host or the shim failed.
+    Host(Problem),
 }
 
 /// A started local process.
@@ -131,11 +141,24 @@ impl Shared {
     }
 
     /// The stamp of the shim: when the program was executed, or why it was not.
-    fn stamp(&self) -> Result<u64, Problem> {
+    fn stamp(&self) -> Result<u64, NotExecuted> {
         let text = fs::read_to_string(&self.stamp).unwrap_or_default();
-        match text.strip_prefix("error ") {
-            Some(reason) => Err(reason.to_owned().into()),
-            None => Ok(text.trim().parse().unwrap_or(self.created_ns)),
+        if let Some(reason) = text.strip_prefix(NO_PROGRAM) {
+            return Err(NotExecuted::Program(reason.to_owned().into()));
+        }
+        let host = |reason: &str| NotExecuted::Host(reason.to_owned().into());
+        match (text.trim().parse(), text.strip_prefix(FAILED), self.exit()) {
+            (Ok(executed_ns), _, _) => Ok(executed_ns),
+            (_, Some(reason), _) => Err(host(reason)),
+            (_, None, None) => Ok(self.created_ns),
+            (_, None, Some(exit)) => {
+                let problem = Problem::new(format_args!("{exit} before its program was executed"));
+                let problem = problem.with_evidence(self.log());
+                Err(match exit.oom_killed {
+                    true => NotExecuted::Program(problem),
+                    false => NotExecuted::Host(problem),
+                })
+            }
         }
     }
 
@@ -210,7 +233,10 @@ impl Shared {
                 after: Duration::from_nanos(monotonic_ns().saturating_sub(self.asked_ns)),
                 log: match self.stamp() {
                     Ok(_) => self.log(),
-                    Err(why) => why.to_string(),
+                    Err(NotExecuted::Program(why)) => why.to_string(),
+                    Err(NotExecuted::Host(why)) => {
+                        return ReadyError::NotExecuted(why.context(&self.label));
+                    }
                 },
             },
             Unanswered::NoListener => {
@@ -273,21 +299,20 @@ impl ProcessInstance {
 
     /// Waits until the process has the network that it was promised: before that, its address
     /// belongs to anybody. Blocking.
-    pub(super) fn await_network(&mut self) -> Result<(), Problem> {
+    pub(super) fn await_network(&mut self) -> Result<(), NotExecuted> {
         let shared = &self.shared;
         if shared.line.is_none() {
             return Ok(());
         }
         let began = Instant::now();
         loop {
-            if fs::metadata(&shared.stamp).is_ok_and(|stamp| stamp.len() > 0) {
+            let is_stamped = fs::metadata(&shared.stamp).is_ok_and(|stamp| stamp.len() > 0);
+            if is_stamped || shared.exit().is_some() {
                 return shared.stamp().map(drop);
             }
-            if let Some(exit) = shared.exit() {
-                return Err(format!("{exit} before its network was there").into());
-            }
             if began.elapsed() > NETWORK_LIMIT {
-                return Err("it did not get a separate network".into());
+                let why = "it did not get a separate network";
+                return Err(NotExecuted::Host(why.into()));
             }
             std::thread::sleep(NETWORK_POLL);
         }

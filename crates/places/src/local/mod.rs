@@ -10,6 +10,7 @@ mod spawner;
 mod subnet;
 
 use std::ffi::OsString;
+use std::fmt::Display;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::PermissionsExt;
@@ -24,7 +25,7 @@ use bakeoff_model::suite::conditions::{Enforcement, TrafficPath};
 
 use crate::api::{BoxFuture, Instance, Runtime, StartError, StartSpec, SweepError};
 use crate::cgroup::{Group, Hierarchy, Version};
-use crate::local::instance::{ProcessInstance, StartedProcess};
+use crate::local::instance::{NotExecuted, ProcessInstance, StartedProcess};
 use crate::local::network::Network;
 use crate::local::output::Output;
 use crate::local::shim::ShimArgs;
@@ -218,11 +219,13 @@ impl Inner {
         if line.is_none() {
             port_is_free(&spec.label, spec.port)?;
         }
+        let failed =
+            |what: &str, why: &dyn Display| StartError::of_host(label, format!("{what}: {why}"));
         let name = unique_name(label);
         let group = match &self.hierarchy {
             Ok(hierarchy) => Some(
                 Group::make(hierarchy, &name, spec.limits, &spec.cores)
-                    .map_err(|message| StartError::failed(label, message))?,
+                    .map_err(|message| StartError::of_host(label, message))?,
             ),
             Err(_) => None,
         };
@@ -235,18 +238,13 @@ impl Inner {
             network: line.clone(),
             command: spec.command.iter().map(OsString::from).collect(),
         };
-        let (output, writer) = Output::to_file(&spec.log_path).map_err(|error| {
-            StartError::failed(
-                label,
-                format!("cannot write the log {}: {error}", spec.log_path.display()),
-            )
-        })?;
-        let command = self.command(spec, &order, writer).map_err(|error| {
-            StartError::failed(label, format!("cannot pass on a pipe: {error}"))
-        })?;
-        let child = spawner::spawn(command).map_err(|error| {
-            StartError::failed(label, format!("cannot start a process: {error}"))
-        })?;
+        let log = format!("cannot write the log {}", spec.log_path.display());
+        let (output, writer) =
+            Output::to_file(&spec.log_path).map_err(|error| failed(&log, &error))?;
+        let command = self.command(spec, &order, writer);
+        let command = command.map_err(|error| failed("cannot pass on a pipe", &error))?;
+        let child = spawner::spawn(command);
+        let child = child.map_err(|error| failed("cannot start a process", &error))?;
         let created_ns = monotonic_ns();
         // Without this note a sweep still finds the group; only its hosts without groups need it.
         let _ = self.folder.note_started(child.id());
@@ -271,9 +269,10 @@ impl Inner {
             asked_ns,
             created_ns,
         });
-        instance
-            .await_network()
-            .map_err(|message| StartError::failed(label, message))?;
+        instance.await_network().map_err(|why| match why {
+            NotExecuted::Program(why) => StartError::failed(label, why),
+            NotExecuted::Host(why) => StartError::of_host(label, why),
+        })?;
         Ok(instance)
     }
 

@@ -9,7 +9,7 @@ use std::convert::Infallible;
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use rustix::process::{Pid, Resource, Rlimit, Signal};
@@ -20,6 +20,12 @@ use crate::ready::monotonic_ns;
 
 /// Open files that a contender may have: what container engines grant.
 const NOFILE: u64 = 1 << 20;
+
+/// The start of a stamp whose program cannot be executed; the reason follows.
+pub(super) const NO_PROGRAM: &str = "no program ";
+
+/// The start of a stamp whose shim failed; the reason follows.
+pub(super) const FAILED: &str = "error ";
 
 /// Why the shim could not execute the program.
 #[derive(Debug, thiserror::Error)]
@@ -105,13 +111,22 @@ impl ShimArgs {
 /// A group could not be entered, or the program could not be executed.
 pub fn shim_main(args: impl IntoIterator<Item = OsString>) -> Result<Infallible, ShimError> {
     let order = ShimArgs::from_args(args)?;
-    let Err(error) = become_program(&order);
+    let (kind, error) = match prepare(&order) {
+        Err(error) => (FAILED, error),
+        Ok(mut program) => {
+            let error = program.exec();
+            let name = Path::new(program.get_program()).display();
+            let error = ShimError(format!("cannot execute {name}: {error}"));
+            (NO_PROGRAM, error)
+        }
+    };
     // When even this cannot be written, the exit code and the log still say so.
-    let _ = fs::write(&order.stamp, format!("error {error}"));
+    let _ = fs::write(&order.stamp, format!("{kind}{error}"));
     Err(error)
 }
 
-fn become_program(order: &ShimArgs) -> Result<Infallible, ShimError> {
+/// Does everything before the execution of the program, and returns its command.
+fn prepare(order: &ShimArgs) -> Result<Command, ShimError> {
     let fail = |what: &str, error: &dyn std::fmt::Display| ShimError(format!("{what}: {error}"));
     let (program, args) = order
         .command
@@ -148,11 +163,7 @@ fn become_program(order: &ShimArgs) -> Result<Infallible, ShimError> {
     command.args(args);
     fs::write(&order.stamp, monotonic_ns().to_string())
         .map_err(|error| fail(&format!("cannot write {}", order.stamp.display()), &error))?;
-    let error = command.exec();
-    Err(fail(
-        &format!("cannot execute {}", program.display()),
-        &error,
-    ))
+    Ok(command)
 }
 
 /// Raises the limit of open files as far as possible: to what container engines grant if permitted,

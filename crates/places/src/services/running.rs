@@ -75,7 +75,7 @@ pub(super) async fn started(
     spec: &StartSpec,
 ) -> Result<Box<dyn Instance>, Problem> {
     runtime.start(spec).await.map_err(|error| match error {
-        StartError::Failed(problem) => problem,
+        StartError::Failed(problem) | StartError::Host(problem) => problem,
         other => Problem::new(other),
     })
 }

@@ -146,6 +146,7 @@ fn there(error: StartError, host: &str) -> StartError {
             program: format!("{program} on {host}"),
         },
         StartError::Failed(problem) => StartError::Failed(problem.context(host)),
+        StartError::Host(problem) => StartError::Host(problem.context(host)),
     }
 }
 

@@ -57,6 +57,26 @@ fn app(folder: &Path, version: &str) {
 }
 
 #[tokio::test]
+async fn a_cache_that_cannot_be_used_is_not_the_contenders_fault() {
+    let (source, cache) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    app(source.path(), "1");
+    let file = cache.path().join("file");
+    fs::write(&file, "").unwrap();
+    let options = BuildOptions {
+        cache: file.clone(),
+        suite: "suite".to_owned(),
+        limit: BUILD_LIMIT,
+    };
+    let built = build(&contender(SCRIPT), source.path(), &options).await;
+    let Err(BuildError::Cache(problem)) = built else {
+        panic!("{built:?}")
+    };
+    let place = file.display().to_string();
+    assert!(problem.message().contains(&place), "{problem}");
+    assert!(problem.hints()[0].contains("BAKEOFF_CACHE"), "{problem:?}");
+}
+
+#[tokio::test]
 async fn a_contender_is_built_when_something_changed() {
     let (source, cache) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let options = BuildOptions {

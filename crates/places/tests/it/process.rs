@@ -8,10 +8,11 @@ use std::time::Duration;
 
 use bakeoff_base::problem::Problem;
 use bakeoff_places::http::{AskError, ask};
+use bakeoff_places::local::{ProcessOptions, ProcessRuntime};
 use bakeoff_places::meter::Meter;
 use bakeoff_places::{ReadyError, Runtime, StartError};
 
-use crate::support::{Bench, LIMIT, announce, contender, free_port};
+use crate::support::{Bench, LIMIT, announce, contender, free_port, options};
 
 const SERVE: [&str; 3] = ["CONTENDER", "serve", "0.0.0.0:PORT"];
 
@@ -170,6 +171,31 @@ async fn starts_that_cannot_be_are_refused() {
     assert!(who.contains(&std::process::id().to_string()), "{error}");
     let expect = format!("test/one: port {port} is already in use by ");
     assert!(error.to_string().starts_with(&expect), "{error}");
+}
+
+#[tokio::test]
+async fn a_shim_that_fails_is_not_the_contenders_fault() {
+    let bench = Bench::unlimited();
+    let spec = bench.spec(free_port(), &SERVE);
+    let check = async |shim: &str, expect: &str| {
+        let options = ProcessOptions {
+            shim: shim.into(),
+            ..options(bench.base.path())
+        };
+        let runtime = ProcessRuntime::unlimited(options, "by the test").unwrap();
+        let found = match runtime.start(&spec).await {
+            Err(StartError::Host(problem)) => problem,
+            Err(other) => panic!("{other}"),
+            Ok(mut instance) => match instance.await_ready(LIMIT).await {
+                Err(ReadyError::NotExecuted(problem)) => problem,
+                other => panic!("{other:?}"),
+            },
+        };
+        assert!(found.message().starts_with(expect), "{found}");
+    };
+    let ended = "test/one: exited with code 1 before its program was executed";
+    check("false", ended).await;
+    check("/nowhere/shim", "test/one: cannot start a process: ").await;
 }
 
 #[tokio::test]

@@ -15,9 +15,9 @@ use bakeoff_places::contracts::{Destination, STOP_GRACE};
 use bakeoff_places::{Instance, StartSpec, StopReport};
 use tokio::time::{Instant, sleep};
 
-use super::start::{await_ready, start};
+use super::start::{await_ready, start, start_error};
 use super::verify;
-use crate::contracts::{GROUP, SessionDeps};
+use crate::contracts::{GROUP, Halt, SessionDeps};
 use crate::ready_case::environment_unreachable;
 
 /// A path that no service knows, looked for in its log.
@@ -40,7 +40,7 @@ pub struct Figures {
 /// affected by them. `each` takes the result of one.
 ///
 /// # Errors
-/// The errors of `each`.
+/// The errors of `each`, and what is not the contender's failure.
 pub async fn apart(
     parts: &SessionDeps<'_>,
     spec: &StartSpec,
@@ -48,11 +48,11 @@ pub async fn apart(
 ) -> anyhow::Result<()> {
     let mut starts = false;
     for (cores, cpus) in [(4, Some(4.0)), (4, spec.limits.cpus), (1, Some(1.0))] {
-        let check = threads(parts, spec, cores, cpus).await;
+        let check = threads(parts, spec, cores, cpus).await?;
         starts |= !matches!(check.outcome, CheckOutcome::ConnErr { .. });
         each(check)?;
     }
-    for check in must_not_start(parts, spec).await {
+    for check in must_not_start(parts, spec).await? {
         let check = if starts { check } else { shows_nothing(check) };
         each(check)?;
     }
@@ -70,7 +70,10 @@ fn shows_nothing(check: CheckRecord) -> CheckRecord {
 
 /// Both "does not start" checks. They ask nothing of contenders that need no environment, which
 /// are those of a suite that gives them none.
-async fn must_not_start(parts: &SessionDeps<'_>, spec: &StartSpec) -> [CheckRecord; 2] {
+async fn must_not_start(
+    parts: &SessionDeps<'_>,
+    spec: &StartSpec,
+) -> anyhow::Result<[CheckRecord; 2]> {
     let with = |env| StartSpec {
         env,
         ..spec.clone()
@@ -78,17 +81,17 @@ async fn must_not_start(parts: &SessionDeps<'_>, spec: &StartSpec) -> [CheckReco
     let name = "does not start without its environment";
     let without = match parts.suite.env.is_empty() {
         true => skipped(name, "the suite has no [env]"),
-        false => must_exit(parts, &with(BTreeMap::new()), name).await,
+        false => must_exit(parts, &with(BTreeMap::new()), name).await?,
     };
     let name = "does not start with an unreachable backend";
     let unreachable = match parts.suite.env_unreachable.is_empty() {
         true => skipped(name, "the suite has no [env-unreachable]"),
         false => {
             let env = environment_unreachable(parts.suite, &spec.env);
-            must_exit(parts, &with(env), name).await
+            must_exit(parts, &with(env), name).await?
         }
     };
-    [without, unreachable]
+    Ok([without, unreachable])
 }
 
 fn skipped(name: &str, reason: &str) -> CheckRecord {
@@ -97,15 +100,17 @@ fn skipped(name: &str, reason: &str) -> CheckRecord {
 
 /// The rule for both "does not start" checks: exit within the start timeout, with a status other
 /// than zero.
-async fn must_exit(parts: &SessionDeps<'_>, spec: &StartSpec, name: &str) -> CheckRecord {
+async fn must_exit(
+    parts: &SessionDeps<'_>,
+    spec: &StartSpec,
+    name: &str,
+) -> anyhow::Result<CheckRecord> {
     let begun = Instant::now();
     let mut instance = match parts.place.runtime.start(spec).await {
         Ok(instance) => instance,
         Err(error) => {
-            let outcome = CheckOutcome::ConnErr {
-                message: error.to_string(),
-            };
-            return record(name, begun, outcome, None);
+            let outcome = unreachable(start_error(error))?;
+            return Ok(record(name, begun, outcome, None));
         }
     };
     let exit = loop {
@@ -129,7 +134,7 @@ async fn must_exit(parts: &SessionDeps<'_>, spec: &StartSpec, name: &str) -> Che
         Some(exit) if exit.oom_killed => bad(exit.to_string()),
         Some(_) => CheckOutcome::Good,
     };
-    record(name, begun, outcome, Some(format!("{took:.1} s")))
+    Ok(record(name, begun, outcome, Some(format!("{took:.1} s"))))
 }
 
 /// Threads of a fresh instance on this number of cores with such a quota.
@@ -138,7 +143,7 @@ async fn threads(
     base: &StartSpec,
     cores: usize,
     cpus: Option<f64>,
-) -> CheckRecord {
+) -> anyhow::Result<CheckRecord> {
     let begun = Instant::now();
     let usable = cores.min(parts.place.host_cores);
     let quota = cpus.map_or_else(|| "no quota".to_owned(), |cpus| format!("quota {cpus}"));
@@ -157,12 +162,12 @@ async fn threads(
     };
     let mut instance = match start(parts, &spec).await {
         Ok(instance) => instance,
-        Err(failure) => return record(&name, begun, unreachable(failure), None),
+        Err(halt) => return Ok(record(&name, begun, unreachable(halt)?, None)),
     };
     let ready = await_ready(instance.as_mut(), &spec).await;
     let outcome = match ready {
         Ok(_) => CheckOutcome::Good,
-        Err(failure) => unreachable(failure),
+        Err(halt) => unreachable(halt)?,
     };
     // One request may still create threads lazily, so a few are asked before counting.
     let to = Destination::of(instance.as_ref());
@@ -181,7 +186,7 @@ async fn threads(
         (CheckOutcome::Good, None) => not_applicable("threads cannot be seen from here"),
         _ => outcome,
     };
-    record(&name, begun, outcome, value)
+    Ok(record(&name, begun, outcome, value))
 }
 
 /// "4 x worker, 1 x main"; `None` if threads cannot be seen.
@@ -322,9 +327,11 @@ fn not_applicable(reason: &str) -> CheckOutcome {
     }
 }
 
-fn unreachable(failure: Failure) -> CheckOutcome {
-    CheckOutcome::ConnErr {
-        message: failure.message,
+/// The outcome of a check whose contender did not start; an error if that is not its failure.
+fn unreachable(halt: Halt) -> anyhow::Result<CheckOutcome> {
+    match halt {
+        Halt::Failed(Failure { message, .. }) => Ok(CheckOutcome::ConnErr { message }),
+        Halt::Fatal(error) => Err(error),
     }
 }
 

@@ -9,9 +9,10 @@ mod open_load;
 mod scrape;
 mod until_warm;
 
+use bakeoff_base::problem::Problem;
 use bakeoff_model::load::{LoadEvent, LoadInterval, LoadSpec, StepCommand};
 use bakeoff_model::plan::PlannedRun;
-use bakeoff_model::record::failure::{Failure, Stage};
+use bakeoff_model::record::failure::Failure;
 use bakeoff_model::record::{Others, Record};
 use bakeoff_model::suite::Step as PlannedStep;
 use bakeoff_places::Instance;
@@ -435,6 +436,7 @@ fn unexpected(event: LoadEvent) -> Halt {
     }
 }
 
+/// Failures of a service are never among these: the load generator counts them.
 fn failed(message: &str) -> Halt {
-    Failure::new(Stage::Load, format!("the load generator failed: {message}")).into()
+    Halt::of_tool(Problem::new(message).context("the load generator failed"))
 }

@@ -14,8 +14,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
+use bakeoff_base::hint::with_hints;
 use bakeoff_base::percent;
 use bakeoff_base::problem::Problem;
+use bakeoff_build::BuildError;
 use bakeoff_grpc::Schema;
 use bakeoff_model::record::failure::{Failure, Stage};
 use bakeoff_model::record::{Cores, Host};
@@ -202,7 +204,7 @@ impl Testbed {
         let tell = |news| match news {
             News::Began(index) => observer.observe(&which(index).building()),
             News::Ended(index, one, took) => {
-                let which = which(index);
+                let (which, one) = (which(index), one?);
                 if let Some(event) = which.built(&one, took) {
                     observer.observe(&event)?;
                 }
@@ -221,27 +223,32 @@ impl Testbed {
         Ok(ready)
     }
 
+    /// Builds a contender and makes it startable, or returns why that is not possible.
+    ///
+    /// # Errors
+    /// The cache cannot be used: that says nothing about the contender.
     async fn build_one(
         &self,
         contender: &Contender,
         begun: &(dyn Fn() + Sync),
-    ) -> Result<Ready, Failure> {
+    ) -> anyhow::Result<Result<Ready, Failure>> {
         let folder = self.folder.contender_folder(contender);
-        let built =
-            bakeoff_build::build_and_tell(contender, &folder, &build_options(self.suite()), begun)
-                .await
-                .map_err(|error| Failure::of(Stage::Build, error))?;
+        let options = build_options(self.suite());
+        let built = bakeoff_build::build_and_tell(contender, &folder, &options, begun).await;
+        let built = match built {
+            Ok(built) => built,
+            Err(BuildError::Cache(problem)) => return Err(with_hints(problem)),
+            Err(error) => return Ok(Err(Failure::of(Stage::Build, error))),
+        };
         let options = self.jvm_options();
-        self.place
-            .installer
-            .install(&self.suite().name, contender, built, options)
-            .await
-            .map_err(|error| {
-                let hints = error.downcast_ref::<Problem>().map(Problem::hints);
-                let message = format!("{}: {error:#}", contender.name);
-                Failure::new(Stage::Build, message)
-                    .with_hints(hints.unwrap_or_default().iter().cloned())
-            })
+        let installer = &self.place.installer;
+        let installing = installer.install(&self.suite().name, contender, built, options);
+        Ok(installing.await.map_err(|error| {
+            let hints = error.downcast_ref::<Problem>().map(Problem::hints);
+            let message = format!("{}: {error:#}", contender.name);
+            Failure::new(Stage::Build, message)
+                .with_hints(hints.unwrap_or_default().iter().cloned())
+        }))
     }
 
     /// Starts the dependencies and the backend.

@@ -58,6 +58,9 @@ pub(crate) struct Script {
     /// Requests that each step has more than the one before; in turns, those of the second
     /// contender alone.
     pub(super) faster: u64,
+    /// The tool that fails: `shim`, before it executes the contender, or `load generator`, at its
+    /// first slice.
+    pub(super) failing_tool: &'static str,
     /// The output of its probe before it succeeds; empty: it has no probe.
     pub(super) probe: &'static str,
     /// The load generator reports no slice before it hears that a target left.
@@ -140,8 +143,12 @@ impl Instance for FakeInstance {
 
     fn await_ready(&mut self, _: Duration) -> BoxFuture<'_, Result<Startup, ReadyError>> {
         let exits = self.script.exits_at_once && !self.is_spared();
+        let is_executed = self.script.failing_tool != "shim";
         Box::pin(async move {
             tokio::time::sleep(Duration::from_millis(5)).await;
+            if !is_executed {
+                return Err(ReadyError::NotExecuted("shim ended".into()));
+            }
             if exits {
                 return Err(ReadyError::Exited {
                     label: "fake".to_owned(),
@@ -339,6 +346,9 @@ impl LoadGenerator for FakeGenerator {
 impl RunningLoad for FakeLoad {
     async fn next(&mut self) -> anyhow::Result<Option<LoadEvent>> {
         let is_slice = matches!(self.events.front(), Some(LoadEvent::Interval(_)));
+        if is_slice && self.script.failing_tool == "load generator" {
+            return Err(anyhow::anyhow!("it ended before its load did"));
+        }
         if is_slice && self.script.silent_load && self.left.is_empty() {
             std::future::pending::<()>().await;
         }
@@ -922,6 +932,7 @@ pub(crate) const GOOD: Script = Script {
     stubborn: false,
     victim: "",
     faster: 0,
+    failing_tool: "",
     probe: "",
     silent_load: false,
     metrics: "",

@@ -13,6 +13,7 @@ mod warm_up;
 
 use std::collections::BTreeMap;
 
+use bakeoff_base::problem::Problem;
 use bakeoff_model::measure::resource::ResourceSample;
 use bakeoff_model::plan::RunKind;
 use bakeoff_model::suite::conditions::BackendName;
@@ -301,6 +302,27 @@ async fn a_run_whose_backend_has_ended_is_not_counted() {
         ..GOOD
     })
     .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_whose_tool_has_failed_is_not_counted() {
+    let check = async |failing_tool: &'static str, expect: &str| {
+        let mut log = Log::default();
+        let runs = [pending("one.r1", true), pending("one.r2", false)];
+        let script = Script {
+            failing_tool,
+            ..GOOD
+        };
+        let error = play(script, &runs, &mut log).await.unwrap_err();
+        assert_eq!(error.to_string(), expect, "{:?}", log.words);
+        let hints = error.downcast_ref::<Problem>().map(Problem::hints);
+        assert!(hints.unwrap()[0].contains("--resume"), "{hints:?}");
+        let ended = |word: &&String| word.starts_with("failed") || *word == "completed";
+        assert_eq!(log.words.iter().find(ended), None);
+    };
+    let expect = "the load generator failed: it ended before its load did";
+    check("load generator", expect).await;
+    check("shim", "shim ended").await;
 }
 
 /// A suite that counts a row for each request of this name.
