@@ -6,6 +6,7 @@
 
 pub mod audit;
 mod concurrency;
+mod cpu_missing;
 mod disturbance;
 mod evidence;
 mod in_turns;

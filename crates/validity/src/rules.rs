@@ -8,6 +8,7 @@ use bakeoff_model::validity::FairnessVerdict::{
 use bakeoff_model::measure::core_sharing::CoreSharing;
 use bakeoff_stats::rise;
 
+use crate::cpu_missing::cpu_missing;
 use crate::evidence::Evidence;
 use crate::in_turns::{idle_work, long_drain, rising_in_turns};
 use crate::measures::{self, Measure};
@@ -113,6 +114,15 @@ pub const RULES: &[Rule] = &[
         limits: &[limit(0.99, "99 %", Invalid)],
         source: "responding from a cache is other work",
         measure: measures::backend_requests,
+    },
+    Rule {
+        name: "cpu-missing",
+        condition: "CPU time of the contender, µs for each of 100 or more successful requests",
+        side: LimitSide::Below,
+        limits: &[limit(0.2, "0.2", Invalid)],
+        source: "one system call takes as long: what serves is not metered, as a process that has \
+                 left its control group or that a daemon has started",
+        measure: cpu_missing,
     },
     Rule {
         name: "generator-errors",

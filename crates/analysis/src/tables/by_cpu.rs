@@ -73,7 +73,7 @@ pub(super) fn of(rows: &[Option<Row>], checks: &CheckTable) -> Option<ByCpu> {
     })
 }
 
-/// Whether the contender's responses are not what makes its number invalid, if it is.
+/// Whether neither the contender's responses nor its CPU time make its number invalid, if it is.
 fn does_serve(validity: &Validity) -> bool {
     let reasons = validity.reasons().iter();
     let mut invalid = reasons.filter(|reason| reason.verdict >= FairnessVerdict::Invalid);
@@ -84,6 +84,7 @@ fn does_serve(validity: &Validity) -> bool {
                 | Finding::Errors { .. }
                 | Finding::WrongBodies { .. }
                 | Finding::BackendRequests { .. }
+                | Finding::CpuMissing { .. }
                 | Finding::PartOfTime { .. }
                 | Finding::Recorded { .. }
         )

@@ -41,6 +41,13 @@ pub enum Finding {
         /// Requests to the backend that each of them takes at least.
         each_min: f64,
     },
+    /// The contender used next to no CPU time: what serves is not metered.
+    CpuMissing {
+        /// CPU time of the contender, ns.
+        cpu_ns: u64,
+        /// Successful requests of the load.
+        requests: u64,
+    },
     /// The load generator ran out of file descriptors, ports or memory.
     GeneratorErrors {
         /// How many requests failed by that.

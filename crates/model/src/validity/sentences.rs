@@ -32,6 +32,7 @@ impl fmt::Display for Finding {
             Self::Errors { .. }
             | Self::WrongBodies { .. }
             | Self::BackendRequests { .. }
+            | Self::CpuMissing { .. }
             | Self::GeneratorErrors { .. }
             | Self::GeneratorLost { .. } => self.fmt_failure(f),
             Self::ConnectionsMissing { .. }
@@ -97,6 +98,11 @@ impl Finding {
                 "unequal work: only {} for {requests} successful requests, each of which takes \
                  {each_min} at least",
                 counted(*found, "backend request")
+            ),
+            Self::CpuMissing { cpu_ns, requests } => write!(
+                f,
+                "{requests} successful requests took {} µs of CPU time: what serves is not metered",
+                cpu_ns / 1000
             ),
             Self::GeneratorErrors { count } => write!(
                 f,

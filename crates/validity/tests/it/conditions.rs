@@ -49,6 +49,24 @@ fn requests_that_are_refused() {
 }
 
 #[test]
+fn requests_that_cost_nothing() {
+    let mut world = World::good(64);
+    world.contender = Some(used(0.0));
+    let words = "64000 successful requests took 0 µs of CPU time: what serves is not metered";
+    world.check(Invalid, words);
+    // Counted in ticks, little CPU time may look like none.
+    world.setting.limits.cpus = None;
+    let finds = |world: &World| world.judge().to_string().contains("is not metered");
+    assert!(finds(&world));
+    world.serve(64, 40_000, MS);
+    assert!(!finds(&world));
+    let mut world = World::good(1);
+    world.contender = Some(used(0.0));
+    world.serve(1, 99, 10 * MS);
+    assert!(!finds(&world), "{}", world.judge());
+}
+
+#[test]
 fn connections_that_are_not_served() {
     let mut world = World::good(64);
     world.serve(8, 8000, MS);
