@@ -6,6 +6,7 @@ mod host;
 pub mod nodes;
 pub mod totals;
 mod turns;
+pub mod unmade;
 
 use bakeoff_base::problem::Problem;
 use schemars::JsonSchema;
@@ -344,6 +345,10 @@ pub struct Results {
     /// Why the suite cannot be read any more, so that its analysis text and published results are
     /// missing; `None` if it can.
     pub suite_missing: Option<String>,
+    /// A sentence on why the session's description cannot be read, if it cannot.
+    pub session_missing: Option<String>,
+    /// The runs that the session has not made; `None` if it has ended.
+    pub unmade: Option<unmade::UnmadeRuns>,
     /// Contenders that took no part, each with the line that says why.
     pub skipped: Vec<String>,
     /// Why whole runs were made instead of turns, if they were.

@@ -15,8 +15,10 @@ pub(crate) fn warnings<'d, 'r: 'd>(
     loads: &'d [LoadAnalysis<'r>],
     searched: impl Iterator<Item = &'d BenchmarkData<'r>>,
 ) -> Vec<String> {
-    let whole = results.no_turns.as_deref().map(whole_runs::sentence);
-    let mut warnings: Vec<String> = whole.into_iter().collect();
+    let unmade = results.unmade.iter().map(ToString::to_string);
+    let mut warnings: Vec<String> = unmade.collect();
+    warnings.extend(results.session_missing.clone());
+    warnings.extend(results.no_turns.as_deref().map(whole_runs::sentence));
     warnings.extend(results.suite_missing.as_ref().map(|why| {
         format!(
             "the suite cannot be read, so its published results and their claims are not in this \

@@ -39,8 +39,13 @@ pub(crate) fn audit(args: &AuditArgs) -> anyhow::Result<u8> {
 /// Returns the subjects of the audit of a folder, each with its findings.
 fn audits(folder: &Path) -> anyhow::Result<Vec<(String, Vec<AuditFinding>)>> {
     let audited = |folder: &Path| -> anyhow::Result<(String, Vec<AuditFinding>)> {
-        let records = results::read_records(folder)?;
-        Ok((folder.display().to_string(), audit::results(&records)))
+        let (records, _) = results::read_session(folder)?;
+        let mut title = folder.display().to_string();
+        let unmade = records.unmade.map(|unmade| unmade.to_string());
+        for lack in records.session_missing.iter().chain(&unmade) {
+            title += &format!("\n  {lack}");
+        }
+        Ok((title, audit::results(&records)))
     };
     if let Some(rounds) = results::folders(folder)? {
         return rounds.iter().map(|round| audited(round)).collect();

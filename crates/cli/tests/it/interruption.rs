@@ -85,6 +85,57 @@ fn a_session_that_is_killed_in_any_phase_is_resumed() {
 }
 
 #[test]
+fn what_a_killed_session_has_not_made_is_said_everywhere() {
+    let world = World::new(&["good"]);
+    let mut loads = 0;
+    let mut child = until(&world, &two_runs("out"), |event| {
+        loads += u32::from(is_stage(event, "load"));
+        loads == 2
+    });
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let said = "1 of 2 runs are made, so numbers are missing";
+    for command in ["rank", "audit", "report"] {
+        let ran = world.run(&format!("{command} out"));
+        assert!(
+            command == "report" || ran.unwrapped().stdout.contains(said),
+            "{ran:#?}"
+        );
+    }
+    let documents = ["out/results.md", "out/report/index.html"];
+    for document in documents {
+        assert!(world.read(document).contains(said), "{document}");
+    }
+    let resumed = "run SUITE --resume out";
+    world.run(resumed).check(0, &["report: "]);
+    for document in documents {
+        assert!(
+            !world.read(document).contains("runs are made"),
+            "{document}"
+        );
+    }
+
+    let session = world.out().join("session.json");
+    let text = world.read("out/session.json");
+    let cannot = "the description of the session cannot be read";
+    for (text, why) in [
+        ("{", "session.json: not a session file"),
+        (
+            &text.replace("\"format\": 2", "\"format\": 99"),
+            "is of format 99",
+        ),
+    ] {
+        fs::write(&session, text).unwrap();
+        for command in ["rank out", "audit out"] {
+            let ran = world.run(command).unwrapped();
+            let is_said = ran.stdout.contains(cannot) && ran.stdout.contains(why);
+            assert!(is_said, "{ran:#?}");
+        }
+        world.run(resumed).check(1, &[why]);
+    }
+}
+
+#[test]
 fn an_interrupted_session_says_how_to_go_on_and_leaves_nothing() {
     let world = World::new(&["good"]);
     for (phase, signal) in [("lifecycle", "-INT"), ("load", "-INT"), ("load", "-TERM")] {

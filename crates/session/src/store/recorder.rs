@@ -8,11 +8,11 @@ use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use bakeoff_base::hint::hinted;
 use bakeoff_model::record::{self, EndRecord, Outcome, Record};
 
-use super::file::{explain, is_plain_name, make_inside, read_regular, write_whole};
+use super::file::{explain, is_plain_name, make_inside, write_whole};
 use super::locked_folder::LockedFolder;
 use super::session_file::SessionFile;
 use super::suite_folder;
@@ -76,9 +76,7 @@ impl Recorder {
             ));
         }
         let locked = LockedFolder::make(folder)?;
-        let text = read_regular(&path).with_context(|| format!("{}", path.display()))?;
-        let mut session: SessionFile = serde_json::from_str(&text)
-            .with_context(|| format!("{}: not a session file", path.display()))?;
+        let mut session = SessionFile::read(&path)?;
         let mut runs = session.plan.runs.iter();
         if let Some(run) = runs.find(|run| !is_plain_name(&run.id)) {
             return Err(hinted(
@@ -140,8 +138,7 @@ impl Recorder {
     /// killed here decides again by the same records, or has decided.
     fn change(&self, change: impl FnOnce(&mut SessionFile)) -> anyhow::Result<()> {
         let path = self.folder.path().join(SessionFile::NAME);
-        let text = read_regular(&path).with_context(|| format!("{}", path.display()))?;
-        let mut session: SessionFile = serde_json::from_str(&text)?;
+        let mut session = SessionFile::read(&path)?;
         change(&mut session);
         let text = serde_json::to_string_pretty(&session)?;
         write_whole(&path, text.as_bytes())

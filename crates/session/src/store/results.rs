@@ -1,14 +1,15 @@
 //! Reads a results folder back: records of all attempts, how far each run got, and the results with
 //! everything else that a report shows.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use bakeoff_base::hint::hinted;
-use bakeoff_model::plan::PlannedRun;
+use bakeoff_model::plan::{Plan, PlannedRun};
+use bakeoff_model::record::unmade::UnmadeRuns;
 use bakeoff_model::record::{self, Outcome, Results, RunRecords};
 use bakeoff_model::suite::capacity::CapacityRecord;
 use bakeoff_validity::count_warm_ends;
@@ -38,14 +39,27 @@ pub fn read(folder: &Path) -> anyhow::Result<Results> {
 }
 
 /// Reads a results folder without what reports show of the suite, and finds the suite's folder.
-pub(crate) fn read_session(folder: &Path) -> anyhow::Result<(Results, Option<PathBuf>)> {
+///
+/// # Errors
+/// The folder is not a results folder, or its records cannot be read.
+pub fn read_session(folder: &Path) -> anyhow::Result<(Results, Option<PathBuf>)> {
     let mut results = read_records(folder)?;
     results.flame_graphs = flame_file::read(folder);
-    let session = read_regular(&folder.join(SessionFile::NAME)).ok();
-    let session = session.and_then(|text| serde_json::from_str::<SessionFile>(&text).ok());
-    let Some(session) = session else {
+    let path = folder.join(SessionFile::NAME);
+    if !path.exists() {
         return Ok((results, None));
+    }
+    let session = match SessionFile::read(&path) {
+        Ok(session) => session,
+        Err(why) => {
+            results.session_missing = Some(format!(
+                "the description of the session cannot be read, so it is not known what was \
+                 planned and skipped: {why:#}"
+            ));
+            return Ok((results, None));
+        }
     };
+    results.unmade = unmade(&session.plan, &results);
     results.purpose = session.options.purpose;
     results.skipped = session.skipped;
     results.no_turns = session.plan.no_turns;
@@ -58,6 +72,21 @@ pub(crate) fn read_session(folder: &Path) -> anyhow::Result<(Results, Option<Pat
     }
     let suite = suite_folder::found_from(folder, &session.suite_folder);
     Ok((results, Some(suite)))
+}
+
+/// Returns the runs of a plan that were not made; `None` if all were.
+fn unmade(plan: &Plan, results: &Results) -> Option<UnmadeRuns> {
+    let finished = results.runs.iter().filter(|run| is_finished(run));
+    let finished: BTreeSet<&String> = finished.map(|run| &run.begin.run.id).collect();
+    let made = plan.runs.iter().filter(|run| finished.contains(&run.id));
+    let (made, planned) = (made.count(), plan.certain().count());
+    let is_decided = plan.runs_until.is_none();
+    let is_left = made < planned || !is_decided && made < plan.runs.len();
+    is_left.then_some(UnmadeRuns {
+        made,
+        planned,
+        is_decided,
+    })
 }
 
 /// Runs whose last attempt failed.

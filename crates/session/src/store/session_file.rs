@@ -1,15 +1,18 @@
 //! `session.json`: the description of a session, by which it can be resumed and read.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use bakeoff_model::plan::Plan;
+use anyhow::Context as _;
+use bakeoff_base::hint::hinted;
 use bakeoff_model::plan::baseline::{Baseline, base_name};
+use bakeoff_model::plan::{FORMAT, Plan};
 use bakeoff_model::record::Qualification;
 use bakeoff_model::suite::run_count::RunsDecision;
 use serde::{Deserialize, Serialize};
 
 use crate::options::SessionOptions;
 
+use super::file::read_regular;
 use super::round_file::RoundFile;
 
 /// The session to go on with by `--resume`: the plan and where the suite was.
@@ -42,6 +45,25 @@ pub struct SessionFile {
 impl SessionFile {
     /// The file's name in a results folder.
     pub const NAME: &str = "session.json";
+
+    /// Reads the file at a path.
+    ///
+    /// # Errors
+    /// It cannot be read or understood, or is of a later version.
+    pub(crate) fn read(path: &Path) -> anyhow::Result<Self> {
+        let name = path.display();
+        let text = read_regular(path).with_context(|| name.to_string())?;
+        let session: Self =
+            serde_json::from_str(&text).with_context(|| format!("{name}: not a session file"))?;
+        let format = session.plan.format;
+        if format > FORMAT {
+            return Err(hinted(
+                format_args!("{name}: is of format {format}, and this version knows {FORMAT}"),
+                "use the version of bakeoff that wrote it",
+            ));
+        }
+        Ok(session)
+    }
 
     /// Takes head and base of a contender out, of which there is nothing to compare.
     pub(crate) fn leave_out(&mut self, contender: &str, why: &str) {
