@@ -108,6 +108,28 @@ fn is_identity(value: &str) -> bool {
     is_hexadecimal && matches!(lengths[..], [8, 4, 4, 4, 12] | [24])
 }
 
+/// Whether a header or a variable looks like a credential, by its name or by its value, which may
+/// be a URL with a password.
+#[must_use]
+pub fn is_credential(name: &str, value: &str) -> bool {
+    let authority = value.split_once("://").map(|(_, rest)| rest);
+    let authority = authority.and_then(|rest| rest.split('/').next());
+    let user = authority.and_then(|authority| Some(authority.rsplit_once('@')?.0));
+    is_secret(name) || is_token(value) || user.is_some_and(|user| user.contains(':'))
+}
+
+/// Returns where a request has a credential in its target, which is a path with its query, or in
+/// its body: the name of a parameter or a field, or a sentence.
+#[must_use]
+pub fn credential_in_request(target: &str, body: &[u8]) -> Option<String> {
+    let (path, query) = target.split_once('?').unwrap_or((target, ""));
+    let pairs = query.split('&').map(|pair| {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        (name.to_owned(), value.to_owned())
+    });
+    in_target(path, &pairs.collect::<Vec<_>>()).or_else(|| in_body(body))
+}
+
 /// Returns where a path and its query have a credential: the name of a parameter, or a sentence.
 pub(crate) fn in_target(path: &str, query: &[(String, String)]) -> Option<String> {
     let (first, parameters) = path.split_once(';').unwrap_or((path, ""));
@@ -173,6 +195,22 @@ fn in_json(value: &Value) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::{in_body, in_target, is_secret, is_token};
+
+    #[test]
+    fn what_a_user_types_can_be_a_credential() {
+        let check = |name: &str, value: &str, expect: bool| {
+            assert_eq!(super::is_credential(name, value), expect, "{name}: {value}");
+        };
+        check("Authorization", "Basic x", true);
+        check("DATABASE_URL", "postgres://me:pass@db/items", true);
+        check("DATABASE_URL", "postgres://me@db/items?at=a:b@c", false);
+        check("BACKEND", "http://127.0.0.1:8080/a:b@c", false);
+        let found = super::credential_in_request("/a?api_key=1&b", b"");
+        assert_eq!(found.as_deref(), Some("api_key"));
+        let found = super::credential_in_request("/a", b"user=a&pwd=b");
+        assert_eq!(found.as_deref(), Some("pwd"));
+        assert_eq!(super::credential_in_request("/a?b=c", b"{}"), None);
+    }
 
     #[test]
     fn credentials_are_known_by_their_names() {

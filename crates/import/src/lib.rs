@@ -14,5 +14,6 @@ mod requests;
 pub mod scalar;
 mod target;
 
+pub use credentials::{credential_in_request, is_credential};
 pub use outside::Outside;
 pub use requests::{Choice, Described, Operation, RequestSource, another, may_change_data};

@@ -2,6 +2,7 @@
 
 use std::io::{BufRead as _, BufReader};
 use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
@@ -115,6 +116,33 @@ fn requests_of_several_sources_are_one_load() {
     for name in ["GET /item (2)", "stored"] {
         assert!(requests.contains(name), "{name} is missing in:\n{requests}");
     }
+}
+
+#[test]
+fn credentials_are_named_and_only_their_user_can_read_them() {
+    let world = World::new(&[]);
+    let (a, b) = (side("one", "good"), side("other", "good"));
+    let mode = |file: &str| {
+        let found = std::fs::metadata(world.out().join("suite").join(file)).unwrap();
+        found.permissions().mode() & 0o777
+    };
+    let files = [
+        "suite.toml",
+        "checks/duel.toml",
+        "contenders/one/contender.toml",
+    ];
+    let options = format!("{SHORT} -H authorization:Basic_x --env DATABASE_URL=http://a:b@c");
+    let ran = duel(&world, &[&a, &b], &options).unwrapped();
+    let note = "note: what looks like a credential (DATABASE_URL, authorization) is in these files";
+    ran.check(0, &[note, "read: checks/duel.toml, suite.toml;"]);
+    assert_eq!(
+        files.map(mode),
+        [0o600, 0o600, mode("contenders/other/contender.toml")]
+    );
+    std::fs::remove_dir_all(world.out()).unwrap();
+    let ran = duel(&world, &[&a, &b], &format!("{SHORT} -H accept:text/json"));
+    assert!(!ran.check(0, &[]).stderr.contains("credential"), "{ran:#?}");
+    assert_eq!(files.map(mode), [mode(files[2]); 3]);
 }
 
 #[test]

@@ -1,6 +1,9 @@
 //! Reads the files of a suite folder and hands them to the parser; nothing is interpreted here.
 
-use std::fs;
+use std::collections::BTreeSet;
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow, bail};
@@ -213,13 +216,23 @@ fn render(path: &Path, files: &[&SourceFile], diagnostics: &[Diagnostic]) -> Str
     )
 }
 
-/// Writes the files of a suite, each by its path in the folder.
-pub fn write(folder: &Path, files: &[(String, impl AsRef<[u8]>)]) -> anyhow::Result<()> {
+/// Writes the files of a suite, each by its path in the folder; `private` ones for the user alone.
+///
+/// # Errors
+/// A file cannot be written, with a hint.
+pub fn write(
+    folder: &Path,
+    files: &[(String, impl AsRef<[u8]>)],
+    private: &BTreeSet<String>,
+) -> anyhow::Result<()> {
     for (name, text) in files {
         let path = folder.join(name);
         let parent = path.parent().unwrap_or(folder);
+        let mode = if private.contains(name) { 0o600 } else { 0o666 };
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(true).mode(mode);
         fs::create_dir_all(parent)
-            .and_then(|()| fs::write(&path, text))
+            .and_then(|()| options.open(&path)?.write_all(text.as_ref()))
             .map_err(|error| {
                 hinted(
                     format_args!("{}: cannot write the suite: {error}", path.display()),

@@ -4,6 +4,7 @@
 
 mod agreement;
 pub(crate) mod compose;
+mod credentials;
 mod definition;
 mod deployment;
 mod dry_run;
@@ -29,6 +30,7 @@ use bakeoff_session::store::locked_folder::LockedFolder;
 use bakeoff_session::store::suite_folder::SuiteFolder;
 
 use crate::duel::agreement::Agreed;
+use crate::duel::credentials::Credentials;
 use crate::duel::dry_run::DryRun;
 
 pub use definition::{
@@ -95,10 +97,15 @@ pub async fn prepare(duel: &Duel, place: SuitePlace<'_>) -> Result<Prepared, Unp
         SuitePlace::InResults(_) => asked.files(&asked.duel),
         SuitePlace::Kept(folder) => asked.files(&asked.kept(folder)),
     };
+    let credentials = asked.credentials();
     Ok(Prepared {
-        suite: MadeSuite::new(files, duel.grpc.as_ref())?.written(folder)?,
+        suite: MadeSuite::new(files, duel.grpc.as_ref())?.written(folder, credentials.files())?,
         words: agreement::sentence(&asked.duel, &asked.agreed),
-        notes: asked.notes,
+        notes: asked
+            .notes
+            .into_iter()
+            .chain(credentials.note(folder))
+            .collect(),
         no_turns: asked.no_turns,
         runtime: asked.runtime,
     })
@@ -211,6 +218,11 @@ impl Asked {
             dependencies,
             ..duel.clone()
         }
+    }
+
+    /// Returns what looks like a credential in the files of its suite.
+    pub(crate) fn credentials(&self) -> Credentials {
+        Credentials::of(&self.duel)
     }
 
     /// Returns the files of the suite of a duel like this one, with other limits or load.

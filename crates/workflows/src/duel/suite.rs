@@ -1,7 +1,7 @@
 //! The suite of a duel: what its files say, and the suite that they are. It goes into a session as
 //! it is; its files are written so that it can be resumed, kept, changed and run again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ use crate::duel::definition::{
 };
 
 /// The file of a suite's checks.
-const CHECKS: &str = "duel.toml";
+pub(super) const CHECKS: &str = "duel.toml";
 
 /// Where a suite keeps the descriptors of its messages.
 const MESSAGES: &str = "messages.binpb";
@@ -71,12 +71,17 @@ impl MadeSuite {
         }
     }
 
-    /// Writes the files into a folder. Returns the suite as one of that folder.
+    /// Writes the files into a folder, the `private` ones for the user alone. Returns the suite as
+    /// one of that folder.
     ///
     /// # Errors
     /// The folder cannot be written.
-    pub(crate) fn written(self, folder: &Path) -> anyhow::Result<SuiteFolder> {
-        suite_folder::write(folder, &self.files)?;
+    pub(crate) fn written(
+        self,
+        folder: &Path,
+        private: &BTreeSet<String>,
+    ) -> anyhow::Result<SuiteFolder> {
+        suite_folder::write(folder, &self.files, private)?;
         Ok(self.unwritten(&folder.canonicalize()?))
     }
 }

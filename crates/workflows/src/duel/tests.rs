@@ -1,6 +1,7 @@
 //! What is kept of a duel is read as the suite that was measured, whatever its services and
 //! requests are.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
@@ -114,7 +115,7 @@ fn check(duel: &Duel, runtime: RuntimeKind) -> String {
         let expect = vec![expect.clone(); duel.requests.len()];
         let files = files(duel, runtime, &expect, no_turns);
         let made = MadeSuite::new(files, duel.grpc.as_ref()).unwrap();
-        let made = made.written(&folder).unwrap();
+        let made = made.written(&folder, &BTreeSet::new()).unwrap();
         let read = suite_folder::read(&folder).unwrap();
         text = fs::read_to_string(folder.join("suite.toml")).unwrap();
         // The next suite has other contenders.

@@ -129,7 +129,8 @@ pub fn write(init: &Init, folder: &Path) -> anyhow::Result<()> {
     };
     // What is refused leaves nothing behind, so that the next try finds no suite there.
     let made = Made::of(folder, &files);
-    let read = suite_folder::write(folder, &files).and_then(|()| suite_folder::read(folder));
+    let read = suite_folder::write(folder, &files, &BTreeSet::new())
+        .and_then(|()| suite_folder::read(folder));
     read.map(drop).inspect_err(|_| made.remove())
 }
 

@@ -268,7 +268,8 @@ impl<'a, 'w> Search<'a, 'w> {
         let folder = self.order.results.join(format!("{:02}", self.sessions));
         let locked = LockedFolder::make(&folder)?;
         let duel = &self.asked.duel;
-        let suite = MadeSuite::new(suite, duel.grpc.as_ref())?.written(&folder.join("suite"))?;
+        let suite = MadeSuite::new(suite, duel.grpc.as_ref())?;
+        let suite = suite.written(&folder.join("suite"), self.asked.credentials().files())?;
         let (runtime, seed) = (self.asked.runtime, self.order.seed);
         let options = SessionOptions {
             purpose: Purpose::Size,
