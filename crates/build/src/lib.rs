@@ -5,6 +5,7 @@
 
 mod command;
 pub mod log;
+mod logged_command;
 mod receipt;
 mod sources;
 mod toolchain;
@@ -12,20 +13,19 @@ mod toolchain;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 use std::time::Duration;
 use std::{env, io};
 
 use bakeoff_base::problem::Problem;
 use bakeoff_model::suite::Contender;
 use rustix::fs::{FlockOperation, flock};
-use rustix::process::{Pid, Signal, kill_process_group};
 use serde::{Deserialize, Serialize};
 
 use crate::log::{last_lines, tail};
 use crate::receipt::{nothing_of_its_folder, receipts, unbuilt, version, workdir};
 
 pub use crate::command::{PlaceholderError, Placeholders, resolve};
+pub use crate::logged_command::LoggedCommand;
 pub use crate::toolchain::{MissingToolchain, Toolchain, java, toolchain};
 
 /// How long a build may take before it counts as hanging: many times what the slowest one needs.
@@ -201,75 +201,6 @@ struct Job<'a> {
     place: PathBuf,
     env: BTreeMap<String, String>,
     limit: Duration,
-}
-
-/// A command whose output goes to a log, and whose processes all end with it: it builds something,
-/// or fills a dependency.
-#[derive(Debug, Clone, Copy)]
-pub struct LoggedCommand<'a> {
-    /// The program and its arguments; at least the program.
-    pub words: &'a [String],
-    /// Variables that are set in its environment besides our own.
-    pub env: &'a BTreeMap<String, String>,
-    /// The folder in which the command runs.
-    pub folder: &'a Path,
-    /// The file that takes the command's output.
-    pub log: &'a Path,
-    /// A command that takes longer is killed.
-    pub limit: Duration,
-}
-
-impl LoggedCommand<'_> {
-    /// Runs it. All its processes end with the future.
-    ///
-    /// # Errors
-    /// It could not be started, failed, or took too long: a fragment that follows the name of
-    /// the command.
-    pub async fn run(&self) -> Result<(), Problem> {
-        let program = self.words.first().map_or("", String::as_str);
-        let log = File::create(self.log).and_then(|out| Ok((out.try_clone()?, out)));
-        let log = log.map_err(|error| format!("has no log: {}: {error}", self.log.display()))?;
-        let mut command = tokio::process::Command::new(program);
-        command
-            .args(self.words.iter().skip(1))
-            .envs(self.env)
-            .current_dir(self.folder)
-            // A separate group, because compilers and tests are children of the command.
-            .process_group(0)
-            .kill_on_drop(true);
-        command.stdin(Stdio::null()).stdout(log.0).stderr(log.1);
-        let child = command.spawn();
-        let mut child = child.map_err(|error| format!("cannot be started: {program}: {error}"))?;
-        let id = child.id().and_then(|id| i32::try_from(id).ok());
-        let _processes = CommandProcesses(id.and_then(Pid::from_raw));
-        match tokio::time::timeout(self.limit, child.wait()).await {
-            Ok(Ok(status)) if status.success() => Ok(()),
-            Ok(Ok(status)) => Err(format!("failed with {status}").into()),
-            Ok(Err(error)) => Err(format!("cannot be waited for: {error}").into()),
-            Err(_) => {
-                let limit = self.limit.as_secs();
-                Err(format!("did not end within {limit} s and was ended").into())
-            }
-        }
-    }
-
-    /// Returns the last lines of the command's output.
-    #[must_use]
-    pub fn last_lines(&self) -> String {
-        last_lines(&tail(self.log))
-    }
-}
-
-/// The processes of a command; those that are left end with its value.
-struct CommandProcesses(Option<Pid>);
-
-impl Drop for CommandProcesses {
-    fn drop(&mut self) {
-        if let Some(group) = self.0 {
-            // Nothing is left after a command that went well.
-            let _ = kill_process_group(group, Signal::KILL);
-        }
-    }
 }
 
 impl<'a> Job<'a> {

@@ -3,7 +3,9 @@
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use bakeoff_model::record::{self, Outcome};
 use serde_json::Value;
@@ -151,6 +153,42 @@ fn an_interrupted_session_says_how_to_go_on_and_leaves_nothing() {
         world
             .run(&format!("run SUITE --resume {out}"))
             .check(0, &["report: ", "attempt 2"]);
+    }
+}
+
+#[test]
+fn a_build_ends_with_its_session() {
+    let world = World::new(&["good"]);
+    let file = "contenders/good/contender.toml";
+    let text = world.read(&format!("suite/{file}"));
+    let started = world.path().join("started");
+    let script = format!("sleep 600 & echo $! > {}; wait", started.display());
+    let (before, after) = text.split_once("build = [").unwrap();
+    let (_, after) = after.split_once(']').unwrap();
+    let build = format!("build = [\"sh\", \"-c\", \"{script}\"]");
+    world.write(file, &format!("{before}{build}{after}"));
+    let mut child = until(&world, &two_runs("out"), |event| {
+        event["event"] == "building"
+    });
+    let mut compiler = String::new();
+    while !compiler.ends_with('\n') {
+        compiler = fs::read_to_string(&started).unwrap_or_default();
+    }
+    let compiler = Path::new("/proc").join(compiler.trim());
+    assert!(compiler.exists());
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let is_alive = || {
+        let status = fs::read_to_string(compiler.join("status")).unwrap_or_default();
+        status.contains("sleep") && !status.contains("zombie")
+    };
+    let killed = Instant::now();
+    while is_alive() {
+        assert!(
+            killed.elapsed() < Duration::from_secs(30),
+            "it is still there"
+        );
+        std::thread::sleep(Duration::from_millis(10));
     }
 }
 
