@@ -1,20 +1,72 @@
 //! The signals that stop a command.
 
+use std::process::exit;
+use std::sync::OnceLock;
+use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::watch;
 use tokio::time::Instant;
+
+use crate::exit::INTERRUPTED;
 
 /// One person or program that wants an end often sends several signals: `timeout` signals its child
 /// and then the whole group.
 const SAME: Duration = Duration::from_secs(1);
 
-/// Waits for Ctrl-C, a termination signal, or the end of the terminal.
+/// Waits for Ctrl-C, a termination signal, or the end of the terminal. From the first call on,
+/// another that comes a second later or more ends the process, whatever it does; so does the first,
+/// while nothing waits for it.
 pub(crate) async fn interrupted() {
-    match Ends::watch() {
-        Some(mut ends) => ends.next().await,
-        None => std::future::pending().await,
-    }
+    static FIRST: OnceLock<Option<watch::Sender<bool>>> = OnceLock::new();
+    let Some(first) = FIRST.get_or_init(watched) else {
+        return std::future::pending().await;
+    };
+    // The other end lives as long as the process.
+    let _ = first.subscribe().wait_for(|is_there| *is_there).await;
+}
+
+/// Watches the signals on a thread; whether the first was there. `None` if they cannot be watched.
+fn watched() -> Option<watch::Sender<bool>> {
+    let first = watch::Sender::new(false);
+    let sender = first.clone();
+    let (ready, is_ready) = channel();
+    let watching = async move {
+        let Some(mut ends) = Ends::watch() else {
+            return;
+        };
+        let _ = ready.send(());
+        ends.next().await;
+        if sender.receiver_count() == 0 {
+            end();
+        }
+        sender.send_replace(true);
+        let at = Instant::now();
+        loop {
+            ends.next().await;
+            if at.elapsed() >= SAME {
+                end();
+            }
+        }
+    };
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    let run = move || {
+        runtime
+            .enable_all()
+            .build()
+            .map(|runtime| runtime.block_on(watching))
+    };
+    let thread = std::thread::Builder::new().name("signals".to_owned());
+    thread.spawn(run).ok()?;
+    is_ready.recv().ok()?;
+    Some(first)
+}
+
+/// Ends the process, whatever it does: its main function is at work or waits, and does not return.
+#[expect(clippy::disallowed_methods, reason = "main cannot return")]
+fn end() -> ! {
+    exit(INTERRUPTED.into())
 }
 
 /// Waits for an interruption, calls `first`, and waits for another that comes a second later or

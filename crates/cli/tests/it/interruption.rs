@@ -15,7 +15,7 @@ use crate::world::{Ran, Service, World, program};
 use crate::{rounds, turns};
 
 /// Starts a session and lets it go on until it prints an event that is `wanted`.
-fn until(world: &World, command: &str, mut wanted: impl FnMut(&Value) -> bool) -> Child {
+pub(crate) fn until(world: &World, command: &str, mut wanted: impl FnMut(&Value) -> bool) -> Child {
     let mut command = world.command(&format!("{command} --json"));
     let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();

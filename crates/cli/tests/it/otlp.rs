@@ -21,6 +21,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use prost::Message as _;
 use serde_json::{Value, json};
 
+use crate::interruption::{send, until};
 use crate::world::{Ran, Service, World, reserved, skipped};
 
 const SWITCH: &str = "BAKEOFF_TEST_PROMETHEUS";
@@ -364,6 +365,25 @@ fn a_collector_that_is_not_there_costs_a_note() {
         1,
         "{ran:#?}"
     );
+}
+
+#[test]
+fn a_collector_that_never_responds_holds_no_end() {
+    let world = World::new(&["good"]);
+    // The kernel accepts for it.
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://127.0.0.1:{}", silent.local_addr().unwrap().port());
+    let note = "did not take the last metrics within 5 s";
+    ladder(&world, &url, &[]).check(0, &["metrics do not reach", note]);
+    std::fs::remove_dir_all(world.out()).unwrap();
+
+    // A signal need not wait even for that, although nothing listens to it any more.
+    let line = format!("run SUITE --profile tiny --out out --otlp {url}");
+    let session = until(&world, &line, |event| event["event"] == "session-ended");
+    send("-TERM", session.id());
+    let ended = Ran::from(session.wait_with_output().unwrap());
+    assert_eq!(ended.status, 130, "{ended:#?}");
+    assert!(!ended.stderr.contains(note), "{ended:#?}");
 }
 
 #[test]

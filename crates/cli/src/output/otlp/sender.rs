@@ -2,8 +2,7 @@
 
 use std::io::Write as _;
 use std::net::ToSocketAddrs as _;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::thread::JoinHandle;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, channel, sync_channel};
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -22,15 +21,17 @@ use super::settings::{Encoding, Settings};
 
 /// Exports that wait to be sent, at most; what comes then is left out.
 const WAITING_MAX: usize = 64;
-/// How long a collector may take to respond.
+/// How long a collector may take to respond, and at the end to take all that waits.
 const LIMIT: Duration = Duration::from_secs(5);
 /// Where a collector takes metrics.
 const PATH: &str = "/v1/metrics";
 
-/// Sends until it is dropped; then what waits is still sent.
+/// Sends until it is dropped; then what waits is still sent, for as long as one response may take.
 pub(super) struct Sender {
     exports: Option<SyncSender<ExportMetricsServiceRequest>>,
-    thread: Option<JoinHandle<()>>,
+    /// Whether all was sent; disconnected once the thread has ended.
+    ended: Receiver<()>,
+    url: ServiceUrl,
 }
 
 impl Sender {
@@ -42,14 +43,17 @@ impl Sender {
             .enable_all()
             .build()
             .context("cannot start the async runtime")?;
-        let sending = move || runtime.block_on(send_all(&collector, &receiver));
-        let thread = std::thread::Builder::new()
-            .name("otlp".to_owned())
-            .spawn(sending)
-            .context("cannot start a thread")?;
+        let (alive, ended) = channel();
+        let sending = move || {
+            runtime.block_on(send_all(&collector, &receiver));
+            drop(alive);
+        };
+        let thread = std::thread::Builder::new().name("otlp".to_owned());
+        thread.spawn(sending).context("cannot start a thread")?;
         Ok(Self {
             exports: Some(exports),
-            thread: Some(thread),
+            ended,
+            url: url.clone(),
         })
     }
 
@@ -64,8 +68,11 @@ impl Sender {
 impl Drop for Sender {
     fn drop(&mut self) {
         self.exports = None;
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
+        if self.ended.recv_timeout(LIMIT) == Err(RecvTimeoutError::Timeout) {
+            let (url, limit) = (&self.url, LIMIT.as_secs());
+            say(&format!(
+                "{url} did not take the last metrics within {limit} s"
+            ));
         }
     }
 }
@@ -78,14 +85,17 @@ async fn send_all(collector: &Collector, exports: &Receiver<ExportMetricsService
             && !is_said
         {
             is_said = true;
-            // A closed terminal is not a reason to fail.
-            let _ = writeln!(
-                std::io::stderr(),
-                "note: metrics do not reach {}: {why}; the measurement goes on",
-                collector.url
-            );
+            let url = &collector.url;
+            say(&format!(
+                "metrics do not reach {url}: {why}; the measurement goes on"
+            ));
         }
     }
+}
+
+fn say(note: &str) {
+    // A closed terminal is not a reason to fail.
+    let _ = writeln!(std::io::stderr(), "note: {note}");
 }
 
 /// Where requests go, and how they are written.
