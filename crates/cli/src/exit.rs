@@ -4,6 +4,7 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 use bakeoff_base::problem::Problem;
+use bakeoff_base::text::printable_lines;
 use bakeoff_session::baseline::NothingToCompare;
 
 /// Everything asked for was done.
@@ -82,7 +83,7 @@ fn sentence(error: &anyhow::Error) -> String {
     for hint in problems.iter().flat_map(|one| one.hints()) {
         text.push_str(&format!("\n  hint: {hint}"));
     }
-    text
+    printable_lines(&text)
 }
 
 /// Whether the reader of the output went away.
@@ -105,10 +106,10 @@ mod tests {
         let problem = Problem::new("not built")
             .with_hint("see the log")
             .with_hint("or ask")
-            .with_evidence("make\nno rule");
+            .with_evidence("make\n\x1b[2Jno rule");
         let text = sentence(&anyhow::Error::new(problem).context("backend"));
         let expect =
-            "backend: not built\n    make\n    no rule\n  hint: see the log\n  hint: or ask";
+            "backend: not built\n    make\n     [2Jno rule\n  hint: see the log\n  hint: or ask";
         assert_eq!(text, expect);
     }
 }

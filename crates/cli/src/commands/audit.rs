@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use bakeoff_base::hint::hinted;
+use bakeoff_base::text::printable_lines;
 use bakeoff_session::store::{results, suite_folder};
 use bakeoff_validity::audit::{self, AuditFinding, FoundKind};
 use clap::Args;
@@ -87,7 +88,8 @@ fn write_found(output: &mut impl Write, name: &str, found: &[AuditFinding]) -> a
             subject, sentence, ..
         } in of_kind()
         {
-            writeln!(output, "    {subject}: {sentence}")?;
+            let line = printable_lines(&format!("{subject}: {sentence}"));
+            writeln!(output, "    {line}")?;
         }
     }
     Ok(())

@@ -4,6 +4,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use bakeoff_base::text::printable_lines;
 use bakeoff_build::{BuildError, Built};
 use bakeoff_model::record::failure::{Failure, Stage};
 use bakeoff_model::suite::Contender;
@@ -119,7 +120,7 @@ fn print(
         Err(error) => {
             writeln!(output, "FAILED {error}")?;
             for line in Failure::of(Stage::Build, error).details().lines() {
-                writeln!(output, "  {line}")?;
+                writeln!(output, "  {}", printable_lines(line))?;
             }
             return Ok(exit::CHECK_FAILED);
         }

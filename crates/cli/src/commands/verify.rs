@@ -2,6 +2,7 @@
 
 use std::io::Write as _;
 
+use bakeoff_base::text::printable_lines;
 use bakeoff_model::plan;
 use bakeoff_model::record::Cores;
 use bakeoff_model::request::check::CheckOutcome;
@@ -126,11 +127,12 @@ fn status(all: &[Verified]) -> u8 {
 }
 
 fn print(verified: &Verified, as_json: bool) -> anyhow::Result<()> {
-    let mut output = std::io::stdout().lock();
+    let mut stdout = std::io::stdout().lock();
     if as_json {
-        writeln!(output, "{}", serde_json::to_string(verified)?)?;
+        writeln!(stdout, "{}", serde_json::to_string(verified)?)?;
         return Ok(());
     }
+    let mut output = Vec::new();
     let good = |lifecycle: bool| {
         let of_kind = verified
             .checks
@@ -166,5 +168,6 @@ fn print(verified: &Verified, as_json: bool) -> anyhow::Result<()> {
             failure.trim_end().replace('\n', "\n    ")
         )?;
     }
-    Ok(())
+    let text = String::from_utf8_lossy(&output);
+    Ok(write!(stdout, "{}", printable_lines(&text))?)
 }

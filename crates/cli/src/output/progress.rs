@@ -7,6 +7,7 @@ use std::io::{IsTerminal as _, Write};
 use std::time::{Duration, Instant};
 
 use bakeoff_base::number::as_f64;
+use bakeoff_base::text::{printable, printable_lines};
 use bakeoff_model::measure::flame_graph::FlameOutcome;
 use bakeoff_model::plan::PlannedRun;
 use bakeoff_model::record::failure::Stage;
@@ -88,7 +89,7 @@ impl<W: Write> Progress<W> {
         }
         let clear = if self.live { "\r\x1b[K" } else { "" };
         // A closed terminal must not end a measurement.
-        let _ = writeln!(self.output, "{clear}{text}");
+        let _ = writeln!(self.output, "{clear}{}", printable_lines(text));
     }
 
     /// A line that is of no interest while sets are compared.
@@ -119,7 +120,7 @@ impl<W: Write> Progress<W> {
     fn live_line(&mut self, text: &str) {
         if self.live && self.shown != Shown::Errors {
             // A line that is wrapped could not be cleared.
-            let text: String = text.chars().take(COLUMNS).collect();
+            let text: String = text.chars().map(printable).take(COLUMNS).collect();
             let _ = write!(self.output, "\r\x1b[K{text}");
             let _ = self.output.flush();
         }
@@ -438,6 +439,8 @@ impl<W: Write> Observer for Progress<W> {
 
 #[cfg(test)]
 mod tests {
+    use bakeoff_model::record::failure::{Failure, Stage};
+    use bakeoff_model::record::{EndRecord, Record};
     use bakeoff_session::event::{Event, Observer as _};
 
     use super::Progress;
@@ -475,6 +478,26 @@ mod tests {
             "one (1 of 3): building\ntwo (2 of 3): up to date\n  1.0\n\
              one (1 of 3): built in 1 min 2 s\n  1.0\n"
         );
+    }
+
+    #[test]
+    fn what_contenders_log_commands_no_terminal() {
+        let mut output = Vec::new();
+        let mut progress = Progress::new(&mut output, false, Shown::Sets);
+        let failure =
+            Failure::new(Stage::Ready, "exited").with_evidence("a\x1b[2J\x07b\r\n\x1b]0;c");
+        let event = Event::Recorded {
+            run: "one".to_owned(),
+            record: Box::new(Record::End(EndRecord {
+                at: String::new(),
+                outcome: failure.into(),
+                last_connections: None,
+                notes: Vec::new(),
+            })),
+        };
+        progress.observe(&event).unwrap();
+        let text = String::from_utf8(output).unwrap();
+        assert!(text.ends_with("    a [2J b\n     ]0;c\n"), "{text:?}");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use bakeoff_base::text::{printable, printable_lines};
 use bakeoff_model::plan::ChosenCase;
 use bakeoff_model::record::{CheckRecord, Qualification};
 use textwrap::{Options, WordSeparator, WordSplitter};
@@ -16,13 +17,13 @@ pub(crate) fn columns() -> usize {
 }
 
 /// Breaks a text between words so that no line is wider than `columns`; words that are wider are
-/// broken.
+/// broken, and control characters are blanks.
 pub(crate) fn wrapped(text: &str, columns: usize) -> Vec<String> {
     let options = Options::new(columns)
         .word_separator(WordSeparator::AsciiSpace)
         .word_splitter(WordSplitter::NoHyphenation);
     let words: Vec<&str> = text.split_whitespace().collect();
-    let text = words.join(" ");
+    let text: String = words.join(" ").chars().map(printable).collect();
     let lines = textwrap::wrap(&text, options);
     lines.into_iter().map(String::from).collect()
 }
@@ -77,7 +78,7 @@ pub(crate) fn winner(qualification: &Qualification) -> String {
     for reason in &qualification.reasons {
         text.push_str(&format!("\n  {reason}"));
     }
-    text
+    printable_lines(&text)
 }
 
 /// One failed check as a line.

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use bakeoff_base::number::{as_f64, significant};
+use bakeoff_base::text::printable_lines;
 use bakeoff_model::load::histogram::Histogram;
 use bakeoff_model::load::{ErrorClass, ErrorCount, FleetReceipt, PartReceipt};
 use bakeoff_model::validity::FairnessVerdict;
@@ -74,7 +75,8 @@ pub(crate) fn page(summary: &Summary) -> String {
     for diagnostic in summary.validity().diagnostics() {
         line(&mut text, "note", &diagnostic);
     }
-    text
+    // Messages quote what the service has sent.
+    printable_lines(&text)
 }
 
 /// The requests that succeeded, and those of them that lead elsewhere.

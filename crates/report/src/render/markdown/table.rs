@@ -1,5 +1,7 @@
 //! Tables in Markdown.
 
+use bakeoff_base::text::printable;
+
 use crate::render::table::{Align, Cell, Table};
 
 /// A table without the columns in which no row has anything; nothing without rows.
@@ -54,12 +56,11 @@ fn content(cell: &Cell) -> String {
     }
 }
 
-/// Keeps text from being read as markup, and on one line.
+/// Keeps text from being read as markup or by a terminal, and on one line.
 pub(in crate::render) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
+    for character in text.chars().map(printable) {
         match character {
-            '\n' | '\r' => escaped.push(' '),
             '<' => escaped.push_str("&lt;"),
             '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' => {
                 escaped.push('\\');

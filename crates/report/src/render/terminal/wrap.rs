@@ -1,5 +1,7 @@
 //! Words in the lines of a terminal.
 
+use bakeoff_base::text::printable;
+
 /// Narrower than this the rank, the name and the throughput of a table are still shown.
 pub(in crate::render) const WIDTH_MIN: usize = 40;
 
@@ -15,16 +17,6 @@ pub(super) fn shorten(text: &str, width: usize) -> String {
     let start: String = characters[..head].iter().collect();
     let end: String = characters[characters.len() - tail..].iter().collect();
     format!("{start}…{end}")
-}
-
-/// Replaces control characters, which a contender may have sent or logged and which must not reach
-/// the terminal.
-fn printable(character: char) -> char {
-    if character.is_control() {
-        ' '
-    } else {
-        character
-    }
 }
 
 /// Words into lines of at most `width`, the first after `head`, the others indented by four.
