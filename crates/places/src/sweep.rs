@@ -26,6 +26,12 @@ const SESSION_FILE: &str = "session";
 /// In a session's folder: the main processes it started.
 const STARTED_FILE: &str = "started";
 
+/// Stands before the namespace at the end of a name.
+const NAMESPACE: &str = "-ns";
+
+/// The inode of the first namespace, `PROC_PID_INIT_INO` in Linux.
+const FIRST_NAMESPACE: u64 = 0xefff_fffc;
+
 /// Groups are nested less deep than this on every host we know.
 const DEPTH_MAX: usize = 8;
 
@@ -109,14 +115,33 @@ pub(crate) fn unique_name(label: &str) -> String {
         .map(|letter| if plain(letter) { letter } else { '_' })
         .take(80)
         .collect();
-    format!("{PREFIX}{}-{label}-{number}", std::process::id())
+    let namespace = namespace().map(|inode| format!("{NAMESPACE}{inode}"));
+    let namespace = namespace.unwrap_or_default();
+    format!("{PREFIX}{}-{label}-{number}{namespace}", std::process::id())
 }
 
-/// Names a process beyond its number: the boot and its start.
+/// The namespace in which this process has its number; `None` for the first one of the host.
+/// A container can see groups from elsewhere, whose numbers say nothing there.
+fn namespace() -> Option<u64> {
+    let own = fs::metadata("/proc/self/ns/pid").ok()?.ino();
+    (own != FIRST_NAMESPACE).then_some(own)
+}
+
+/// The namespace in a name of ours.
+fn namespace_in(name: &str) -> Option<u64> {
+    name.rsplit_once(NAMESPACE)?.1.parse().ok()
+}
+
+/// Names a process beyond its number: the boot, its start and the namespace of its number.
 fn session_mark(pid: u32) -> String {
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let start = Stat::of(pid).map_or(0, |stat| stat.start_ticks);
-    format!("{pid} {start} {}", boot.trim())
+    let namespace = namespace().map(|inode| format!(" {inode}"));
+    format!(
+        "{pid} {start} {}{}",
+        boot.trim(),
+        namespace.unwrap_or_default()
+    )
 }
 
 /// The process number in a name of ours.
@@ -132,7 +157,12 @@ struct Leftover {
 }
 
 impl Leftover {
+    /// Whether the session lives, as far as its number says something here.
     fn alive(&self) -> bool {
+        let found = self.mark.split(' ').nth(3);
+        if found.and_then(|inode| inode.parse().ok()) != namespace() {
+            return true;
+        }
         Stat::of(self.owner).is_some_and(|stat| stat.state != 'Z')
             && self.mark == session_mark(self.owner)
     }
@@ -237,8 +267,11 @@ fn find_groups(dir: &Path, depth: usize, found: &mut Vec<(PathBuf, u32)>) {
         if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             continue;
         }
-        if let Some(owner) = entry.file_name().to_str().and_then(owner) {
-            found.push((entry.path(), owner));
+        let name = entry.file_name();
+        let name = name.to_str().unwrap_or_default();
+        if let Some(owner) = owner(name) {
+            let is_here = namespace_in(name) == namespace();
+            found.extend(is_here.then(|| (entry.path(), owner)));
         } else if depth < DEPTH_MAX {
             find_groups(&entry.path(), depth + 1, found);
         }
@@ -286,7 +319,7 @@ mod tests {
 
     use rustix::process::geteuid;
 
-    use super::{RunFolder, line, owner, sweep_folders, unique_name};
+    use super::{RunFolder, line, namespace, namespace_in, owner, sweep_folders, unique_name};
 
     /// A folder of that name with that mark, of which its user alone can write.
     fn folder(base: &Path, name: &str, mark: &str) -> PathBuf {
@@ -356,6 +389,9 @@ mod tests {
         let name = unique_name("rocket-0.4[workers=16]/ä");
         assert_eq!(owner(&name), Some(std::process::id()));
         assert!(name.contains("-rocket-0.4_workers_16___-"), "{name}");
+        assert_eq!(namespace_in(&name), namespace());
+        assert_eq!(namespace_in("bakeoff-7-get-0-ns12"), Some(12));
+        assert_eq!(namespace_in("bakeoff-7-a-ns5-0"), None);
         assert_eq!(owner("bakeoff-x-1"), None);
         assert_eq!(owner("other-1-1"), None);
     }
@@ -372,9 +408,11 @@ mod tests {
         );
         let dead = make("bakeoff-4194999-run-0", "4194999 1 x");
         let strange = make("bakeoff-2026-results", "");
+        let elsewhere = make("bakeoff-4194999-run-1", "4194999 1 x 7");
         let removed = sweep_folders(base.path());
         assert_eq!(removed.len(), 2, "{removed:?}");
         assert!(!reused.exists() && !dead.exists() && strange.exists());
+        assert!(elsewhere.exists(), "its number is of another namespace");
         let path = alive.path().to_owned();
         assert!(path.exists());
         drop(alive);
