@@ -7,7 +7,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use bakeoff_base::hint::hinted;
+use bakeoff_base::hint::{hinted, with_hints};
 use bakeoff_model::plan::{Plan, PlannedRun};
 use bakeoff_model::record::unmade::UnmadeRuns;
 use bakeoff_model::record::{self, Outcome, Results, RunRecords};
@@ -165,11 +165,14 @@ impl Attempt {
     /// Reads the records; a file whose first line never reached the disk contains nothing.
     fn read(&self) -> anyhow::Result<Option<RunRecords>> {
         let path = self.path.display();
-        let text = read_text(&self.path).with_context(|| path.to_string())?;
+        let again = "remove the file, and `--resume` makes the run again";
+        let text = read_text(&self.path)
+            .map_err(|error| hinted(format_args!("{path}: {error}"), again))?;
         if text.is_empty() {
             return Ok(None);
         }
-        let run = record::read_run(&text).map_err(|problem| problem.context(&path))?;
+        let run = record::read_run(&text)
+            .map_err(|problem| with_hints(problem.context(&path).with_hint(again)))?;
         let begin = &run.begin;
         if (begin.run.id.as_str(), begin.attempt) != (&self.id, self.number) {
             return Err(hinted(
@@ -285,6 +288,7 @@ mod tests {
     use std::io::Write as _;
     use std::path::Path;
 
+    use bakeoff_base::problem::Problem;
     use flate2::Compression;
     use flate2::write::GzEncoder;
 
@@ -312,6 +316,13 @@ mod tests {
             assert!(error.contains(expect), "{error}");
             fs::remove_file(records.join(file)).unwrap();
         };
+        let read = || read_records(folder.path()).unwrap_err();
+        let unreadable = [b"{}\n", bytes.as_slice()].concat();
+        fs::write(records.join(name), unreadable).unwrap();
+        let problem = read().downcast::<Problem>().unwrap();
+        assert!(problem.message().contains(name), "{problem}");
+        assert!(problem.hints()[0].contains("--resume"), "{problem:?}");
+        fs::write(records.join(name), &bytes).unwrap();
         fails(&format!("{name}.gz"), "are one run");
         fails("other.r1.a1.jsonl", "has the records of ");
     }
