@@ -90,9 +90,13 @@ pub fn measure(program: &Path, cores: &Cores) -> anyhow::Result<GeneratorCeiling
                 },
             )
         };
-        scope.spawn(body).join()
-    })
-    .map_err(|_| anyhow::anyhow!("the engine panicked"))??;
+        let engine = std::thread::Builder::new().spawn_scoped(scope, body);
+        let engine = engine.context("cannot start a thread")?;
+        let ended = engine.join();
+        ended
+            .map_err(|_| anyhow::anyhow!("the engine panicked"))?
+            .map_err(anyhow::Error::new)
+    })?;
     let [_, ceiling, floor] = &steps[..] else {
         bail!("the engine left steps out");
     };

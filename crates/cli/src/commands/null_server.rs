@@ -51,6 +51,13 @@ fn end_when_told(requests: &AtomicU64) {
     }
 }
 
+/// Waits for an end on a thread.
+fn ended_by(wait: fn(&AtomicU64), requests: &Arc<AtomicU64>) -> anyhow::Result<()> {
+    let requests = requests.clone();
+    let thread = std::thread::Builder::new().spawn(move || wait(&requests));
+    thread.map(drop).context("cannot start a thread")
+}
+
 fn end(requests: &AtomicU64) {
     let requests = requests.load(Ordering::Relaxed);
     // The reader may be gone.
@@ -66,11 +73,9 @@ pub(crate) fn null_server(args: &NullServerArgs) -> anyhow::Result<u8> {
     let requests = Arc::new(AtomicU64::new(0));
     writeln!(std::io::stdout(), "{}", listener.local_addr()?)?;
     if args.until_input_ends {
-        let requests = requests.clone();
-        std::thread::spawn(move || end_with_input(&requests));
+        ended_by(end_with_input, &requests)?;
     }
-    let counted = requests.clone();
-    std::thread::spawn(move || end_when_told(&counted));
+    ended_by(end_when_told, &requests)?;
     let server = NullServer {
         body_bytes: args.body_bytes,
         work: Duration::from_micros(args.work_us),

@@ -51,7 +51,8 @@ impl Output {
                 while copying.copy() {
                     thread::sleep(EVERY);
                 }
-            })?;
+            })
+            .map_err(|error| io::Error::other(format!("no thread can be started: {error}")))?;
         Ok((output, writer))
     }
 
