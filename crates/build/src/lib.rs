@@ -19,6 +19,7 @@ use std::{env, io};
 use bakeoff_base::problem::Problem;
 use bakeoff_model::suite::Contender;
 use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use crate::log::{last_lines, tail};
@@ -365,14 +366,18 @@ impl<'a> Job<'a> {
     fn broken(&self, path: &Path, error: &dyn std::fmt::Display) -> BuildError {
         let (name, path) = (&self.contender.name, path.display());
         let problem = format_args!("{name}: cannot prepare its build: {path}: {error}");
-        let hint = "make room there, or name another folder for builds in BAKEOFF_CACHE";
+        let hint = "end the cause, or name another folder for builds in BAKEOFF_CACHE";
         BuildError::Cache(Problem::new(problem).with_hint(hint))
     }
 
-    /// The copy of the sources cannot be brought up to date: for want of room in the cache, or
-    /// because of the sources.
+    /// Sources cannot be copied: the cache or this process has no room for them, or they cannot be
+    /// read.
     fn not_copied(&self, error: &io::Error) -> BuildError {
-        if self.is_full() {
+        let is_of_host = matches!(
+            Errno::from_io_error(error),
+            Some(Errno::MFILE | Errno::NFILE | Errno::NOMEM | Errno::DQUOT | Errno::ROFS)
+        );
+        if is_of_host || self.is_full() {
             return self.broken(&self.place, error);
         }
         let (name, source) = (&self.contender.name, self.source.display());

@@ -183,6 +183,16 @@ impl Attempt {
                 "give the file the name of that run, or remove it",
             ));
         }
+        let slices = run
+            .intervals
+            .iter()
+            .map(|one| (one.load.step, one.load.slice));
+        if slices.collect::<BTreeSet<_>>().len() < run.intervals.len() {
+            return Err(hinted(
+                format_args!("{path}: a slice is in it twice"),
+                again,
+            ));
+        }
         Ok(Some(run))
     }
 }
@@ -292,7 +302,7 @@ mod tests {
     use flate2::Compression;
     use flate2::write::GzEncoder;
 
-    use super::{progress, read_records, read_text};
+    use super::{progress, read_records, read_text, record};
 
     #[test]
     fn one_file_holds_a_run_and_its_torn_line_is_left_out() {
@@ -325,6 +335,26 @@ mod tests {
         fs::write(records.join(name), &bytes).unwrap();
         fails(&format!("{name}.gz"), "are one run");
         fails("other.r1.a1.jsonl", "has the records of ");
+    }
+
+    #[test]
+    fn a_slice_counts_once() {
+        let turns = include_str!("../../../model/tests/it/fixtures/turns.jsonl");
+        let slice = turns
+            .lines()
+            .find(|line| line.contains("\"record\":\"interval\""));
+        let begin = turns.lines().next().unwrap();
+        let id = record::read_run(turns).unwrap().begin.run.id;
+        let folder = tempfile::tempdir().unwrap();
+        let records = folder.path().join("records");
+        fs::create_dir(&records).unwrap();
+        let file = records.join(format!("{id}.a1.jsonl"));
+        let lines = [begin, slice.unwrap(), slice.unwrap(), ""];
+        fs::write(&file, lines[..2].join("\n") + "\n").unwrap();
+        assert_eq!(read_records(folder.path()).unwrap().runs.len(), 1);
+        fs::write(&file, lines.join("\n")).unwrap();
+        let error = read_records(folder.path()).unwrap_err().to_string();
+        assert!(error.ends_with("a slice is in it twice"), "{error}");
     }
 
     #[test]
