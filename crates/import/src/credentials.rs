@@ -108,10 +108,16 @@ fn is_identity(value: &str) -> bool {
     is_hexadecimal && matches!(lengths[..], [8, 4, 4, 4, 12] | [24])
 }
 
+/// The start of a reference to a variable of the environment, `${env:NAME}`.
+pub(crate) const REFERENCE: &str = "${env:";
+
 /// Whether a header or a variable looks like a credential, by its name or by its value, which may
-/// be a URL with a password.
+/// be a URL with a password. A reference to a variable of the environment is none.
 #[must_use]
 pub fn is_credential(name: &str, value: &str) -> bool {
+    if value.contains(REFERENCE) {
+        return false;
+    }
     let authority = value.split_once("://").map(|(_, rest)| rest);
     let authority = authority.and_then(|rest| rest.split('/').next());
     let user = authority.and_then(|authority| Some(authority.rsplit_once('@')?.0));
@@ -119,7 +125,8 @@ pub fn is_credential(name: &str, value: &str) -> bool {
 }
 
 /// Returns where a request has a credential in its target, which is a path with its query, or in
-/// its body: the name of a parameter or a field, or a sentence.
+/// its body: the name of a parameter or a field, or a sentence. References to variables of the
+/// environment are none.
 #[must_use]
 pub fn credential_in_request(target: &str, body: &[u8]) -> Option<String> {
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
@@ -127,7 +134,10 @@ pub fn credential_in_request(target: &str, body: &[u8]) -> Option<String> {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         (name.to_owned(), value.to_owned())
     });
-    in_target(path, &pairs.collect::<Vec<_>>()).or_else(|| in_body(body))
+    let pairs = pairs.filter(|(_, value)| !value.contains(REFERENCE));
+    let found = in_target(path, &pairs.collect::<Vec<_>>());
+    let has_reference = || String::from_utf8_lossy(body).contains(REFERENCE);
+    found.or_else(|| in_body(body).filter(|_| !has_reference()))
 }
 
 /// Returns where a path and its query have a credential: the name of a parameter, or a sentence.
@@ -203,6 +213,7 @@ mod tests {
         };
         check("Authorization", "Basic x", true);
         check("DATABASE_URL", "postgres://me:pass@db/items", true);
+        check("Authorization", "Bearer ${env:TOKEN}", false);
         check("DATABASE_URL", "postgres://me@db/items?at=a:b@c", false);
         check("BACKEND", "http://127.0.0.1:8080/a:b@c", false);
         let found = super::credential_in_request("/a?api_key=1&b", b"");
@@ -210,6 +221,8 @@ mod tests {
         let found = super::credential_in_request("/a", b"user=a&pwd=b");
         assert_eq!(found.as_deref(), Some("pwd"));
         assert_eq!(super::credential_in_request("/a?b=c", b"{}"), None);
+        let (target, body) = ("/a?token=${env:TOKEN}", br#"{"pwd": "${env:PWD}"}"#);
+        assert_eq!(super::credential_in_request(target, body), None);
     }
 
     #[test]

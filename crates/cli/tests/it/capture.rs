@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
@@ -181,6 +182,31 @@ fn a_duel_asks_what_was_captured_and_keeps_no_credentials() {
     let ran = Ran::from(duel().envs(CREDENTIALS).output().unwrap());
     ran.check(0, &["GET /b: all responses are equal"]);
     assert!(!texts(&results).contains("topsecret"));
+}
+
+#[test]
+fn credentials_that_are_kept_are_for_the_user_alone() {
+    let world = World::new(&["good"]);
+    let server = Recorder::start(b"ok");
+    let mut command = world.command(&format!(
+        "capture --to {} --secrets --out OUT --",
+        server.url
+    ));
+    command.args([
+        env!("CARGO_BIN_EXE_bakeoff"),
+        "load",
+        "-n",
+        "1",
+        "-H",
+        "Cookie: sid=x",
+    ]);
+    Ran::from(command.arg("{url}/a").output().unwrap()).check(0, &["1 request in"]);
+    for file in ["suite.toml", "checks/all.toml"] {
+        let path = world.out().join(file);
+        assert!(fs::read_to_string(&path).unwrap().contains("sid=x"));
+        let mode = fs::metadata(&path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{file}");
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use bakeoff_base::percent;
 use serde_json::Value;
 
-use crate::credentials::{is_harmless, is_secret, is_token};
+use crate::credentials::{REFERENCE, is_harmless, is_secret, is_token};
 
 /// Values of one name that have a variable each. All further ones share the first variable.
 const VALUES_MAX: usize = 8;
@@ -35,9 +35,6 @@ const OF_CLIENTS: [&str; 22] = [
     "x-forwarded-proto",
     "x-real-ip",
 ];
-
-/// The start of a reference.
-const REFERENCE: &str = "${env:";
 
 /// A variable that stands for a credential.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -49,11 +49,16 @@ pub fn check(folder: &Path) -> anyhow::Result<()> {
     }
 }
 
-/// Writes a capture of a service into a folder.
+/// Writes a capture of a service into a folder. With `secrets` only the user can read its requests.
 ///
 /// # Errors
 /// The folder cannot be written, or nothing was captured.
-pub fn write(captured: &Captured, to: &ServiceUrl, folder: &Path) -> anyhow::Result<()> {
+pub fn write(
+    captured: &Captured,
+    to: &ServiceUrl,
+    secrets: bool,
+    folder: &Path,
+) -> anyhow::Result<()> {
     let init = Init {
         sides: vec![DuelService {
             name: SERVICE.to_owned(),
@@ -65,6 +70,7 @@ pub fn write(captured: &Captured, to: &ServiceUrl, folder: &Path) -> anyhow::Res
         origin: Origin::Described(captured.described.clone()),
         port: to.port(),
         ready_path: "/".to_owned(),
+        is_private: secrets,
     };
     init::write(&init, folder)?;
     let mut times = csv::Writer::from_writer(Vec::new());

@@ -30,6 +30,9 @@ const SUITE: &str = include_str!("template/suite.toml");
 const CONTENDER: &str = include_str!("template/contender.toml");
 const SERVER: &str = include_str!("template/server.py");
 
+/// The files that have requests.
+const SUITE_FILE: &str = "suite.toml";
+const CHECKS_FILE: &str = "checks/all.toml";
 /// The method that is not written down.
 const GET: &str = "GET";
 /// How long a description may take to come.
@@ -60,6 +63,8 @@ pub struct Init {
     pub port: u16,
     /// The path asked until the first valid response (200, 404 or a redirect).
     pub ready_path: String,
+    /// Whether requests have credentials, so that only the user may read them.
+    pub is_private: bool,
 }
 
 /// The origin of a suite.
@@ -109,7 +114,7 @@ impl Init {
 /// # Errors
 /// The folder holds a suite already, cannot be written, or there is nothing to ask.
 pub fn write(init: &Init, folder: &Path) -> anyhow::Result<()> {
-    if folder.join("suite.toml").exists() {
+    if folder.join(SUITE_FILE).exists() {
         return Err(hinted(
             format_args!("{}: holds a suite already", folder.display()),
             "name another folder",
@@ -129,8 +134,12 @@ pub fn write(init: &Init, folder: &Path) -> anyhow::Result<()> {
     };
     // What is refused leaves nothing behind, so that the next try finds no suite there.
     let made = Made::of(folder, &files);
-    let read = suite_folder::write(folder, &files, &BTreeSet::new())
-        .and_then(|()| suite_folder::read(folder));
+    let private = match init.is_private {
+        true => [SUITE_FILE, CHECKS_FILE].map(str::to_owned).into(),
+        false => BTreeSet::new(),
+    };
+    let read =
+        suite_folder::write(folder, &files, &private).and_then(|()| suite_folder::read(folder));
     read.map(drop).inspect_err(|_| made.remove())
 }
 
@@ -321,7 +330,7 @@ fn suite_file(
         .replace("@PORT@", &init.port.to_string())
         .replace("@READY@", &init.ready_path)
         .replace("@BENCHMARK@", benchmark.trim_end());
-    ("suite.toml".to_owned(), text.into_bytes())
+    (SUITE_FILE.to_owned(), text.into_bytes())
 }
 
 /// The folder as it is called in comments.
@@ -395,5 +404,5 @@ fn checks_file(asked: &[Operation], remarks: &str) -> (String, Vec<u8>) {
          {remarks}\n{}",
         files::list("check", &checks)
     );
-    ("checks/all.toml".to_owned(), text.into_bytes())
+    (CHECKS_FILE.to_owned(), text.into_bytes())
 }

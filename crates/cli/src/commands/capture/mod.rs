@@ -80,7 +80,7 @@ async fn capture_all(args: &CaptureArgs) -> anyhow::Result<u8> {
         };
         return Err(hinted("no request was captured", hint));
     }
-    capture::write(&captured, &args.to, &args.out)?;
+    capture::write(&captured, &args.to, args.secrets, &args.out)?;
     print(args, &captured)?;
     match ended {
         Some(status) if !status.success() => {

@@ -34,6 +34,7 @@ pub(crate) fn init(args: &InitArgs) -> anyhow::Result<u8> {
         origin,
         port: args.port.unwrap_or(PORT),
         ready_path: args.ready.0.clone(),
+        is_private: args.imported.secrets,
     };
     let composed = init.with_composed(args.compose.as_deref(), args.port);
     let init = tokio::runtime::Runtime::new()?.block_on(composed)?;
