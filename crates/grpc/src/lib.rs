@@ -6,5 +6,6 @@
 
 mod frames;
 mod schema;
+mod source;
 
 pub use schema::Schema;

@@ -1,7 +1,7 @@
 //! The methods of services, and their messages.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use bakeoff_base::problem::Problem;
 use bakeoff_model::request::check::ReceivedResponse;
@@ -13,6 +13,7 @@ use prost_reflect::{
 use serde_json::Value;
 
 use crate::frames;
+use crate::source::compiled;
 
 /// More methods than this are not listed in a message.
 const LISTED_MAX: usize = 8;
@@ -32,7 +33,7 @@ impl PartialEq for Schema {
 impl Schema {
     /// Reads Protocol Buffers files: `.proto` sources, whose imports are resolved in their own
     /// folder and those above it, or descriptor sets written by `protoc --descriptor_set_out
-    /// --include_imports`.
+    /// --include_imports`. Imports that only options need may be missing.
     ///
     /// # Errors
     /// A file cannot be read or compiled, or two of them contradict each other.
@@ -196,41 +197,6 @@ fn json(output: &MessageDescriptor, message: &[u8]) -> Result<Value, Problem> {
     Ok(value)
 }
 
-/// Compiles a source file with its imports.
-fn compiled(file: &Path) -> Result<Vec<u8>, Problem> {
-    let file = file.canonicalize().map_err(Problem::new)?;
-    let text = fs::read_to_string(&file).map_err(Problem::new)?;
-    if text
-        .lines()
-        .any(|line| line.trim_start().starts_with("edition"))
-    {
-        return Err(
-            "it is of an edition of Protocol Buffers, and only the syntaxes proto2 and \
-                    proto3 can be read"
-                .into(),
-        );
-    }
-    let mut found = None;
-    // Imports are relative to a root that no file names: the nearest folder for which all of them
-    // resolve.
-    for folder in file.ancestors().skip(1) {
-        let compiled = compiled_in(folder, &file);
-        match (compiled, &found) {
-            (Ok(descriptors), _) => return Ok(descriptors),
-            (Err(why), None) => found = Some(why),
-            (Err(_), Some(_)) => {}
-        }
-    }
-    Err(found.unwrap_or_else(|| "it lies in no folder".to_owned().into()))
-}
-
-fn compiled_in(root: &Path, file: &Path) -> Result<Vec<u8>, Problem> {
-    let mut compiler = protox::Compiler::new([root]).map_err(Problem::new)?;
-    compiler.include_imports(true);
-    let opened = compiler.open_file(file).map_err(Problem::new)?;
-    Ok(opened.encode_file_descriptor_set())
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs;
@@ -331,9 +297,6 @@ message Price { double amount = 1; string currency_code = 2; }
             error.contains("a.proto") && error.contains("Missing"),
             "{error}"
         );
-        fs::write(&file, "edition = \"2023\";\nmessage A {}").unwrap();
-        let error = Schema::from_files(&[file]).unwrap_err().to_string();
-        assert!(error.contains("proto2 and proto3"), "{error}");
         let error = Schema::from_files(&[folder.path().join("b.proto")]).unwrap_err();
         assert!(error.to_string().contains("b.proto"), "{error}");
     }
