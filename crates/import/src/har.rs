@@ -14,6 +14,7 @@ use base64::engine::general_purpose::STANDARD;
 use url::Url;
 
 use crate::credentials;
+use crate::headers;
 use crate::requests::{Choice, Collected, Described, Operation, RequestSource, json_keys};
 use file::{Entry, File};
 
@@ -303,9 +304,10 @@ impl<'a> Exchange<'a> {
 }
 
 /// Whether a header, in lower case, belongs to the request itself and not to the connection or the
-/// program.
+/// program. What is no name of a header was written by a program that records the lines of a
+/// request among them.
 pub(crate) fn is_of_the_request(name: &str) -> bool {
-    !name.starts_with(':') && !name.starts_with("sec-") && !NOT_OF_THE_REQUEST.contains(&name)
+    headers::is_name(name) && !name.starts_with("sec-") && !NOT_OF_THE_REQUEST.contains(&name)
 }
 
 /// Returns the named host, or the one with the most requests for dynamic resources.

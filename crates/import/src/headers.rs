@@ -13,6 +13,12 @@ const OF_THE_CONNECTION: [&str; 9] = [
     "upgrade",
 ];
 
+/// Whether a text can be the name of a header (RFC 9110, 5.6.2).
+pub(crate) fn is_name(text: &str) -> bool {
+    let is_of_name = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    !text.is_empty() && text.bytes().all(is_of_name)
+}
+
 /// Whether there is a header of this name.
 pub(crate) fn has(headers: &[(String, String)], name: &str) -> bool {
     let mut names = headers.iter().map(|(name, _)| name);
