@@ -30,10 +30,14 @@ pub fn read(text: &str, choice: &Choice, outside: Outside<'_>) -> Result<Describ
     let text = text.trim_start_matches('\u{feff}');
     let mut variables = Variables::new(outside);
     let mut taken = Taken::default();
-    for part in parts::of(text) {
+    for mut part in parts::of(text) {
+        let later = part.take_definitions();
         match request::read(&part, &mut variables) {
             Ok(found) => taken.found.extend(found),
             Err(why) => taken.leave_out(why),
+        }
+        for (number, name, value) in later {
+            variables.define(number, name, value);
         }
     }
     if taken.found.is_empty() && taken.left_out.is_empty() {
@@ -153,7 +157,7 @@ impl Taken {
                 "what is done with the responses to {count} is left out"
             ));
         }
-        notes.extend(variables.note());
+        notes.extend(variables.notes());
         Described {
             source: RequestSource::Requests,
             operations,

@@ -50,7 +50,8 @@ pub(super) fn read(
             None => variables.filled(line).map_err(at)?.into_bytes(),
         };
         // Editors put a form that is written on several lines on one.
-        let goes_on = is_form && line.trim_start().starts_with('&');
+        let is_within = line.trim_start().starts_with('&') || body.bytes.ends_with(b"&");
+        let goes_on = is_form && is_within;
         if !is_first && !goes_on {
             (0..=blank_lines).for_each(|_| body.bytes.extend_from_slice(end));
         }

@@ -19,6 +19,20 @@ pub(super) struct Part<'a> {
     pub(super) doubtful: Option<usize>,
 }
 
+impl<'a> Part<'a> {
+    /// Takes the variables that are defined below the request, for those that follow.
+    pub(super) fn take_definitions(&mut self) -> Vec<(usize, &'a str, &'a str)> {
+        let is_body = |line: &str| !line.trim().is_empty() && definition(line).is_none();
+        let end = self.lines.iter().rposition(|(_, line)| is_body(line));
+        let lines = self.lines.split_off(end.map_or(0, |end| end + 1));
+        let definitions = lines.into_iter().filter_map(|(number, line)| {
+            let (name, value) = definition(line)?;
+            Some((number, name, value))
+        });
+        definitions.collect()
+    }
+}
+
 /// Where a part stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
@@ -96,6 +110,12 @@ fn begins_request(line: &str) -> bool {
 fn is_content_type(line: &str) -> bool {
     let name = line.split(':').next().unwrap_or_default();
     name.trim().eq_ignore_ascii_case("content-type")
+}
+
+/// Returns name and value of a line that defines a variable: `@name = value`.
+pub(super) fn definition(line: &str) -> Option<(&str, &str)> {
+    let (name, value) = line.trim().strip_prefix('@')?.split_once('=')?;
+    Some((name.trim(), value.trim()))
 }
 
 pub(super) fn is_comment(line: &str) -> bool {

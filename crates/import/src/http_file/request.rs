@@ -41,9 +41,10 @@ pub(super) fn read(
     let (number, mut name) = (begin.number, begin.name);
     let at = |why: String| format!("line {number}: {why}");
     let mut url = begin.line.to_owned();
-    while let Some((_, line)) = lines.next_if(|(_, line)| continues_url(line)) {
+    while let Some((_, line)) = lines.next_if(|(_, line)| continues_url(&url, line)) {
         url.push_str(line.trim());
     }
+    let url = without_unknown_host(&url, variables);
     let url = variables.filled(&url).map_err(at)?;
     let (method, target) = request_line(&url).map_err(at)?;
     if let Some(script) = begin.script {
@@ -122,8 +123,8 @@ fn begin<'a>(
     let mut script = None;
     for (number, line) in lines {
         let line = line.trim();
-        if let Some((name, value)) = line.strip_prefix('@').and_then(|rest| rest.split_once('=')) {
-            variables.define(number, name.trim(), value.trim());
+        if let Some((name, value)) = parts::definition(line) {
+            variables.define(number, name, value);
         } else if let (Some(title), "") = (given_name(line), name) {
             name = title;
         } else if line.starts_with("< ") {
@@ -152,11 +153,44 @@ fn given_name(line: &str) -> Option<&str> {
     is_comment(line).then(|| name.trim_start_matches([' ', '=']).trim())
 }
 
+/// Leaves the host of a request line out if it is a variable without a value: what is sent is
+/// directed to where contenders listen in any case.
+fn without_unknown_host(line: &str, variables: &mut Variables<'_>) -> String {
+    let method = parts::method(line).map_or(0, str::len);
+    let url = line[method..].trim_start();
+    let begin = line.len() - url.len();
+    let scheme = ["http://", "https://"];
+    let scheme = scheme.into_iter().find(|scheme| url.starts_with(scheme));
+    let mut rest = &url[scheme.map_or(0, str::len)..];
+    let mut unknown = None;
+    loop {
+        let variable = rest
+            .strip_prefix("{{")
+            .and_then(|rest| rest.split_once("}}"));
+        if let Some((name, after)) = variable {
+            unknown = unknown.or((!variables.has(name.trim())).then(|| name.trim()));
+            rest = after;
+        } else if rest.starts_with(|c: char| c.is_ascii_alphanumeric() || "-._:".contains(c)) {
+            rest = &rest[1..];
+        } else {
+            break;
+        }
+    }
+    match unknown {
+        Some(name) if rest.starts_with('/') => {
+            variables.is_host(name);
+            format!("{}{rest}", &line[..begin])
+        }
+        _ => line.to_owned(),
+    }
+}
+
 /// Whether a line below the request line goes on with its URL.
-fn continues_url(line: &str) -> bool {
+fn continues_url(url: &str, line: &str) -> bool {
     let trimmed = line.trim_start();
     let is_indented = trimmed.len() < line.len();
     trimmed.starts_with(['?', '&'])
+        || !trimmed.is_empty() && url.ends_with(['?', '&'])
         || is_indented && trimmed.starts_with('/') && !trimmed.starts_with("//")
 }
 

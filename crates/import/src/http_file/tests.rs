@@ -6,10 +6,14 @@ use super::read;
 use crate::outside::Outside;
 use crate::requests::{Choice, Described};
 
+const ENVIRONMENTS: &str =
+    r#"{"$shared": {"kind": "tea"}, "dev": {"shop": "http://h/v1", "page": 2}, "live": {}}"#;
+
 fn taken(text: &str, choice: &Choice) -> Result<Described, Problem> {
     let file = |name: &str| match name {
         "./b.json" => Ok(b"{\"id\": {{id}}}\n".to_vec()),
         "x.bin" => Ok(vec![0, 255]),
+        "http-client.env.json" => Ok(ENVIRONMENTS.into()),
         name => Err(Problem::new(format_args!("{name}: no such file"))),
     };
     let outside = Outside {
@@ -85,6 +89,23 @@ fn requests_are_sent_as_they_are_written() {
         &["GET /a?x=1&y=2\nA: b"],
     );
     check("get http://h/a\r\nA: b\r\n\r\n", &["GET /a\nA: b"]);
+    check("GET /a?\n  x=1&\n  y=2\nA: b", &["GET /a?x=1&y=2\nA: b"]);
+    check(
+        "GET {{shop}}/a/{{kind}}?page={{page}}\n###\n@page=3\nGET /b?page={{page}}",
+        &["GET /v1/a/tea?page=2", "GET /b?page=3"],
+    );
+    check(
+        "GET {{none}}/a\n###\nGET https://{{none}}:{{port}}/b?c HTTP/1.1\nA: b",
+        &["GET /a", "GET /b?c\nA: b"],
+    );
+    check(
+        "POST /a\n\nx\n\n@b = 7\n\n### c\nGET /{{b}}",
+        &["POST /a\nx", "GET /7"],
+    );
+    check(
+        "POST /a\nContent-Type: application/x-www-form-urlencoded\n\na=1&\nb=2",
+        &["POST /a\nContent-Type: application/x-www-form-urlencoded\na=1&b=2"],
+    );
     check("GET /a/../b|%2e?q={x}", &["GET /a/../b|%2e?q={x}"]);
     check(
         "@q = blue shoes\nGET /a?q={{q}}",
@@ -138,8 +159,8 @@ fn what_cannot_be_taken_is_left_out_with_its_line() {
     for (text, expect) in [
         ("\nFETCH /a", "line 2: this is not a request"),
         (
-            "GET {{host}}/a",
-            "line 1: {{host}} is none of its 0 variables",
+            "GET /{{host}}",
+            "line 1: {{host}} has no value; `@host = ...` gives it one",
         ),
         (
             "GET /a\nA: {{login.response.body.token}}",
@@ -147,7 +168,7 @@ fn what_cannot_be_taken_is_left_out_with_its_line() {
         ),
         (
             "@a = {{b}}\nGET /{{a}}",
-            "line 2: {{b}} is none of its 0 variables (`@name = value`) (line",
+            "line 2: {{b}} has no value; `@b = ...` gives it one (line",
         ),
         ("GET /a\nplain", "line 2: no colon"),
         ("POST /a\n\n< no.json", "line 3: no.json: no such file"),

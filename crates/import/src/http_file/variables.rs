@@ -1,11 +1,19 @@
 //! Variables of a file: its own, those of the environment, and those that editors make anew for
 //! each request. Pure but for the environment and the time, which functions read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use bakeoff_base::text::counted;
+use serde_json::Value;
 
 use crate::outside::Outside;
+use crate::scalar::as_text;
+
+/// The files of editors that have variables, in environments such as `dev`; the values of the
+/// second stay out of version control.
+const ENVIRONMENTS: [&str; 2] = ["http-client.env.json", "http-client.private.env.json"];
+
+/// The variables of all environments.
+const SHARED: &str = "$shared";
 
 /// Variables, and what was made of the others.
 pub(super) struct Variables<'a> {
@@ -16,15 +24,64 @@ pub(super) struct Variables<'a> {
     made: Vec<String>,
     /// How many values were made.
     count: u64,
+    /// The environment that is taken, and the names of the variables in it.
+    environment: Option<String>,
+    of_environment: BTreeSet<String>,
+    is_environment_used: bool,
+    /// The names of variables without a value that stand for a host.
+    hosts: Vec<String>,
 }
 
 impl<'a> Variables<'a> {
     pub(super) fn new(outside: Outside<'a>) -> Self {
-        Self {
+        let mut variables = Self {
             outside,
             all: BTreeMap::new(),
             made: Vec::new(),
             count: 0,
+            environment: None,
+            of_environment: BTreeSet::new(),
+            is_environment_used: false,
+            hosts: Vec::new(),
+        };
+        for name in ENVIRONMENTS {
+            if let Ok(bytes) = (outside.file)(name) {
+                variables.add_environment(&bytes);
+            }
+        }
+        variables
+    }
+
+    /// Adds the variables of the first environment in a file, and those of all environments.
+    fn add_environment(&mut self, file: &[u8]) {
+        let file = file.strip_prefix(b"\xef\xbb\xbf").unwrap_or(file);
+        let Ok(Value::Object(environments)) = serde_json::from_slice::<Value>(file) else {
+            return;
+        };
+        let own = environments.keys().find(|name| *name != SHARED).cloned();
+        let own = self.environment.clone().or(own);
+        for name in [Some(SHARED.to_owned()), own.clone()].into_iter().flatten() {
+            let values = environments.get(&name).and_then(Value::as_object);
+            for (name, value) in values.into_iter().flatten() {
+                if let Some(value) = as_text(value) {
+                    self.all.insert(name.clone(), Ok(value));
+                    self.of_environment.insert(name.clone());
+                }
+            }
+        }
+        self.environment = own;
+    }
+
+    /// Whether a variable is defined, or is one of those that are never.
+    pub(super) fn has(&self, name: &str) -> bool {
+        let name = name.trim_start_matches('%');
+        self.all.contains_key(name) || name.starts_with('$') || is_of_another_request(name)
+    }
+
+    /// Keeps the name of a variable that stands for a host.
+    pub(super) fn is_host(&mut self, name: &str) {
+        if !self.hosts.iter().any(|one| one == name) {
+            self.hosts.push(name.to_owned());
         }
     }
 
@@ -32,6 +89,7 @@ impl<'a> Variables<'a> {
     pub(super) fn define(&mut self, number: usize, name: &str, value: &str) {
         let value = self.filled(value);
         let value = value.map_err(|why| format!("{why} (line {number})"));
+        self.of_environment.remove(name);
         self.all.insert(name.to_owned(), value);
     }
 
@@ -59,16 +117,16 @@ impl<'a> Variables<'a> {
         }
         let name = name.trim_start_matches('%');
         if let Some(value) = self.all.get(name) {
+            self.is_environment_used |= self.of_environment.contains(name);
             return value.clone();
         }
-        if name.contains(".response.") || name.contains(".request.") {
+        if is_of_another_request(name) {
             return Err(format!(
-                "{{{{{name}}}}} comes from another request; give it a value: `@token = ...`"
+                "{{{{{name}}}}} comes from another request; `@token = ...` gives it a value"
             ));
         }
-        let count = counted(self.all.len() as u64, "variable");
         Err(format!(
-            "{{{{{name}}}}} is none of its {count} (`@name = value`)"
+            "{{{{{name}}}}} has no value; `@{name} = ...` gives it one"
         ))
     }
 
@@ -119,16 +177,34 @@ impl<'a> Variables<'a> {
         Ok(value)
     }
 
-    /// Returns the note about values that are the same in all requests.
-    pub(super) fn note(&self) -> Option<String> {
+    /// Returns the notes about where values come from: those that are the same in all requests, the
+    /// environment, and hosts without one.
+    pub(super) fn notes(&self) -> Vec<String> {
         let names = self.made.join(", ");
-        (!self.made.is_empty()).then(|| {
+        let made = (!self.made.is_empty()).then(|| {
             format!(
                 "{names}: one value is made now and sent every time; for a new one in each \
                  request, write a suite with a scenario and feeds"
             )
-        })
+        });
+        let environment = self
+            .environment
+            .as_ref()
+            .filter(|_| self.is_environment_used);
+        let environment = environment.map(|name| {
+            let file = ENVIRONMENTS[0];
+            format!("variables that the file does not define are those of {name} in {file}")
+        });
+        let names = self.hosts.join(", ");
+        let hosts = (!self.hosts.is_empty())
+            .then(|| format!("without a value, and taken for the host, without a path: {names}"));
+        [made, environment, hosts].into_iter().flatten().collect()
     }
+}
+
+/// Whether a variable has its value from a response, or from another request.
+fn is_of_another_request(name: &str) -> bool {
+    name.contains(".response.") || name.contains(".request.")
 }
 
 /// Returns a UUID of version 4 by its number: another import makes the same ones.
