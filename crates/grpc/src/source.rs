@@ -24,9 +24,9 @@ pub(crate) fn compiled(file: &Path) -> Result<Vec<u8>, Problem> {
     let mut best: Option<Compiled> = None;
     for folder in file.ancestors().skip(1) {
         let found = Compiled::new(folder, &file);
-        let is_best = best
-            .as_ref()
-            .is_none_or(|best| found.missing.len() < best.missing.len());
+        // What lacks an import compiles if only options need it.
+        let lacks = |one: &Compiled| (one.descriptors.is_err(), one.missing.len());
+        let is_best = best.as_ref().is_none_or(|best| lacks(&found) < lacks(best));
         if is_best {
             best = Some(found);
         }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use bakeoff_base::problem::Problem;
 
-use crate::duel::compose::variables::filled;
+use crate::duel::compose::variables::{Variables, filled};
 
 /// The variables of a file. `known` returns those of the caller, which are stronger in values than
 /// those of the file, and give names without `=` their values.
@@ -37,7 +37,7 @@ pub(super) fn variables_of(
         };
         let fill = |value: &str| {
             let variable = |name: &str| known(name).or_else(|| found.get(name).cloned());
-            filled(value, &variable).map_err(|why| why.context(name))
+            filled(value, &Variables::new(&variable)).map_err(|why| why.context(name))
         };
         let start = after.trim_start_matches(|c: char| c.is_whitespace() && c != '\n');
         let (value, after) = match start.chars().next() {

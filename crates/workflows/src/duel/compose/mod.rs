@@ -18,7 +18,10 @@ mod values;
 mod variables;
 mod yaml;
 
+use std::collections::BTreeMap;
 use std::env;
+use std::fs::{self, DirBuilder, Permissions};
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -130,6 +133,7 @@ fn read(
         project: project.map_err(anyhow::Error::from)?,
         notes: Vec::new(),
         refused: Vec::new(),
+        texts: BTreeMap::new(),
     };
     let mut all = Read {
         sides: Vec::new(),
@@ -163,7 +167,20 @@ fn read(
         all.sides.push((at, name.clone(), composed));
     }
     found.notes.append(&mut reading.notes);
+    let unset = reading.project.unset();
+    if !unset.is_empty() {
+        let names = Vec::from_iter(unset).join(", ");
+        found.notes.push(format!(
+            "variables of the compose file without a value, which are empty: {names}"
+        ));
+    }
     if reading.refused.is_empty() {
+        if let Some(folder) = reading.texts.keys().find_map(|path| path.parent()) {
+            keep(&reading.texts)?;
+            let folder = folder.display();
+            let note = format!("configs and secrets that are texts are kept in {folder}");
+            found.notes.push(note);
+        }
         return Ok(all);
     }
     let services = reading.refused.iter().map(|(name, reasons)| {
@@ -175,6 +192,22 @@ fn read(
     let services: Vec<String> = services.collect();
     let services = services.join("\n");
     Err(hinted(format_args!("{file}: {services}"), HINT))
+}
+
+/// Keeps the texts of configs and secrets in files: nobody else can list them, and the user of a
+/// container, who is another one, can read them.
+fn keep(texts: &BTreeMap<PathBuf, String>) -> anyhow::Result<()> {
+    for (path, text) in texts.iter().filter(|(path, _)| !path.exists()) {
+        if let Some(folder) = path.parent() {
+            DirBuilder::new()
+                .recursive(true)
+                .mode(0o700)
+                .create(folder)?;
+        }
+        fs::write(path, text)?;
+        fs::set_permissions(path, Permissions::from_mode(0o444))?;
+    }
+    Ok(())
 }
 
 /// Starts the sides that are images of their own as the first service of the compose file is

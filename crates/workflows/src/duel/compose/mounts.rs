@@ -1,9 +1,11 @@
 //! Files and folders that a service sees: its volumes, secrets and configs.
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use bakeoff_base::problem::Problem;
 use bakeoff_import::scalar::as_text;
+use bakeoff_model::parse::digest_with;
 use bakeoff_model::suite::volume::Volume;
 use serde_json::{Map, Value};
 
@@ -23,6 +25,8 @@ pub(super) struct Mounts {
     /// Which of them would not be empty with Compose, or are no volumes in the file: a sentence
     /// each.
     pub(super) notes: Vec<String>,
+    /// The texts of secrets and configs that are no files: where each is to be kept on this host.
+    pub(super) texts: BTreeMap<PathBuf, String>,
 }
 
 /// Reads the volumes, secrets and configs of a service. What cannot be given to it is added to
@@ -46,14 +50,14 @@ pub(super) fn mounts(
         for entry in list(service, kind)? {
             let of = |key: &str| entry.get(key).and_then(as_text);
             let name = as_text(entry).or_else(|| of("source")).unwrap_or_default();
-            match file_of(project, kind, &name)? {
+            match source_of(project, kind, &name)? {
                 Ok(source) => {
                     let target = of("target").unwrap_or_else(|| name.clone());
                     let target = match target.starts_with('/') {
                         true => target,
                         false => format!("{folder}{target}"),
                     };
-                    mounts.volumes.push(there(source, target)?);
+                    mounts.add_source(source, target)?;
                 }
                 Err(why) => refused.push(format!("`{kind}`: {name} {why}")),
             }
@@ -63,6 +67,21 @@ pub(super) fn mounts(
 }
 
 impl Mounts {
+    fn add_source(&mut self, source: Source, target: String) -> Result<(), Problem> {
+        self.volumes.push(match source {
+            Source::File(file) => there(file, target)?,
+            Source::Text(text) => {
+                // The same text is kept once, so that a suite that is saved finds it.
+                let digest = digest_with("", "", text.as_bytes());
+                let path = bakeoff_build::cache_dir().join("compose").join(digest);
+                let source = path.display().to_string();
+                self.texts.insert(path, text);
+                Volume { source, target }
+            }
+        });
+        Ok(())
+    }
+
     fn add_text(&mut self, project: &Project<'_>, text: &str) -> Result<(), Problem> {
         match text.split_once(':') {
             None => self.empty.push(text.to_owned()),
@@ -166,19 +185,30 @@ fn there(source: String, target: String) -> Result<Volume, Problem> {
     }
 }
 
-/// The file of a secret or config, or why it is not one, as the end of a sentence.
-fn file_of(
+/// What a secret or config is.
+enum Source {
+    File(String),
+    Text(String),
+}
+
+/// The file or the text of a secret or config, or why there is none, as the end of a sentence.
+fn source_of(
     project: &Project<'_>,
     kind: &str,
     name: &str,
-) -> Result<Result<String, &'static str>, Problem> {
+) -> Result<Result<Source, &'static str>, Problem> {
     let Some(entry) = project.entry(kind, name)? else {
         return Ok(Err("is not in the file"));
     };
-    let file = entry.table.get("file").and_then(as_text);
-    Ok(match file {
-        Some(file) => Ok(absolute(&file, entry.folder())),
-        None if entry.table.get("external").is_some_and(asks) => Err("is outside of the file"),
-        None => Err("is not a file"),
+    let of = |key: &str| entry.table.get(key).and_then(as_text);
+    if let Some(variable) = of("environment") {
+        let value = project.variable(&entry, &variable).map(Source::Text);
+        return Ok(value.ok_or("is a variable that is not set"));
+    }
+    Ok(match (of("file"), of("content")) {
+        (Some(file), _) => Ok(Source::File(absolute(&file, entry.folder()))),
+        (None, Some(text)) => Ok(Source::Text(text)),
+        _ if entry.table.get("external").is_some_and(asks) => Err("is outside of the file"),
+        _ => Err("is not a file"),
     })
 }

@@ -2,7 +2,8 @@
 //! those whose services it extends. Only the service that is asked for is filled in: what another
 //! one lacks is no mistake here.
 
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -12,7 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::duel::compose::dotenv::variables_of;
 use crate::duel::compose::paths::{absolute, made_absolute};
-use crate::duel::compose::variables::filled;
+use crate::duel::compose::variables::{Variables, filled};
 use crate::duel::compose::{merge, yaml};
 
 /// The name of the project in variables.
@@ -24,6 +25,8 @@ pub(super) struct Project<'a> {
     environment: &'a dyn Fn(&str) -> Option<String>,
     /// The file itself comes first.
     parts: Vec<Part>,
+    /// The variables that had no value where they were filled in.
+    unset: RefCell<BTreeSet<String>>,
 }
 
 /// A file that is read, or several that override each other.
@@ -56,6 +59,7 @@ impl<'a> Project<'a> {
         let mut project = Self {
             environment,
             parts: Vec::new(),
+            unset: RefCell::default(),
         };
         let folder = paths.first().and_then(|path| path.parent());
         let folder = folder.unwrap_or(Path::new(".")).to_owned();
@@ -91,7 +95,8 @@ impl<'a> Project<'a> {
         let name = document.get("name").and_then(as_text);
         let name = name.or_else(|| Some(folder.file_name()?.to_str()?.to_lowercase()));
         if let Some(name) = name {
-            let name = filled(&name, &|name| self.value(&defaults, name))?;
+            let value = |name: &str| self.value(&defaults, name);
+            let name = filled(&name, &Variables::new(&value))?;
             defaults.entry(PROJECT_NAME.to_owned()).or_insert(name);
         }
         let part = Part {
@@ -257,6 +262,12 @@ impl<'a> Project<'a> {
         known.collect()
     }
 
+    /// Returns the names of the variables that had no value, and no other text instead, where they
+    /// were filled in.
+    pub(super) fn unset(&self) -> BTreeSet<String> {
+        self.unset.borrow().clone()
+    }
+
     fn value(&self, defaults: &BTreeMap<String, String>, name: &str) -> Option<String> {
         (self.environment)(name).or_else(|| defaults.get(name).cloned())
     }
@@ -265,7 +276,13 @@ impl<'a> Project<'a> {
     fn filled(&self, value: &Value, part: &Part) -> Result<Value, Problem> {
         Ok(match value {
             Value::String(text) => {
-                Value::String(filled(text, &|name| self.value(&part.defaults, name))?)
+                let variables = Variables {
+                    value: &|name| self.value(&part.defaults, name),
+                    unset: &|name| {
+                        self.unset.borrow_mut().insert(name.to_owned());
+                    },
+                };
+                Value::String(filled(text, &variables)?)
             }
             Value::Array(list) => {
                 let list = list.iter().map(|one| self.filled(one, part));

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use bakeoff_base::problem::Problem;
 use bakeoff_import::scalar::as_text;
@@ -61,6 +61,8 @@ pub(super) struct Reading<'a> {
     pub(super) notes: Vec<String>,
     /// The name of a service, and its reasons, a fragment each.
     pub(super) refused: Vec<(String, Vec<String>)>,
+    /// Texts that services see as files, by the paths where they are to be kept.
+    pub(super) texts: BTreeMap<PathBuf, String>,
 }
 
 impl Reading<'_> {
@@ -102,6 +104,7 @@ impl Reading<'_> {
             healthcheck: healthcheck(service)?,
             needs: needs(service)?,
         };
+        self.texts.extend(mounts.texts);
         for note in mounts.notes {
             let note = format!("the service {name} of the compose file: {note}");
             if !self.notes.contains(&note) {

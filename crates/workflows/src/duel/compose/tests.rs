@@ -35,6 +35,7 @@ fn read(
         project: Project::read(&paths, &variable)?,
         notes: Vec::new(),
         refused: Vec::new(),
+        texts: BTreeMap::new(),
     };
     let composed = reading.service(name)?;
     let needed = reading.needed(&composed)?;
@@ -345,4 +346,31 @@ fn what_a_container_here_would_lack_is_refused_at_once() {
     let top = folder(&[("c.yaml", "a: 1")]);
     let none = read(top.path(), &["c.yaml"], "a").unwrap_err();
     assert_eq!(none.message(), "no compose file: it has no `services`");
+}
+
+#[test]
+fn texts_of_configs_and_secrets_are_kept_for_the_container() {
+    let top = folder(&[(
+        "c.yaml",
+        "services:\n  a: {image: a, configs: [conf], secrets: [key, none], command: $NO $TAG}\n\
+         configs: {conf: {content: \"tag=${TAG}\"}}\n\
+         secrets: {key: {environment: TAG}, none: {environment: NO}}",
+    )]);
+    let paths = [top.path().join("c.yaml")];
+    let mut reading = Reading {
+        project: Project::read(&paths, &variable).unwrap(),
+        notes: Vec::new(),
+        refused: Vec::new(),
+        texts: BTreeMap::new(),
+    };
+    let composed = reading.service("a").unwrap();
+    let seen = composed.volumes.iter().map(|one| {
+        let text = reading.texts.get(Path::new(&one.source));
+        (one.target.as_str(), text.unwrap().as_str())
+    });
+    let seen: Vec<_> = seen.collect();
+    assert_eq!(seen, [("/run/secrets/key", "1.5"), ("/conf", "tag=1.5")]);
+    let reasons = ["`secrets`: none is a variable that is not set"];
+    assert_eq!(reading.refused[0].1, reasons);
+    assert_eq!(Vec::from_iter(reading.project.unset()), ["NO"]);
 }

@@ -67,11 +67,32 @@ pub(super) fn words(value: Option<&Value>, key: &str) -> Result<Option<Vec<Strin
     match value {
         None | Some(Value::Null) => Ok(None),
         Some(Value::Array(list)) => Ok(Some(list.iter().filter_map(as_text).collect())),
-        Some(text) => match as_text(text).and_then(|text| shlex::split(&text)) {
+        Some(text) => match as_text(text).and_then(|text| split(&text)) {
             Some(words) => Ok(Some(words)),
             None => Err(format!("`{key}` has a quote or a backslash without an end").into()),
         },
     }
+}
+
+/// Splits a command as Compose does: unlike in a shell, a backslash within double quotes escapes
+/// whatever follows it. `None` if a quote or a backslash has no end.
+fn split(text: &str) -> Option<Vec<String>> {
+    let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        match (quote, c) {
+            (None | Some('"'), '\\') => word.get_or_insert_default().push(chars.next()?),
+            (Some(open), c) if c == open => quote = None,
+            (None, '\'' | '"') => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            (None, c) if c.is_whitespace() => words.extend(word.take()),
+            (_, c) => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    quote.is_none().then_some(words)
 }
 
 /// A duration: `1m30s`, `500ms`.
@@ -183,6 +204,10 @@ mod tests {
         assert_eq!(
             split(json!(["a", 1])),
             Some(vec!["a".to_owned(), "1".to_owned()])
+        );
+        assert_eq!(
+            split(json!("a\\ b \"c\\.d\" '\\e'\"\"")),
+            Some(["a b", "c.d", "\\e"].map(str::to_owned).to_vec())
         );
         assert_eq!((split(json!(null)), split(json!("'a"))), (None, None));
     }

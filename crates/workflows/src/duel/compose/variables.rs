@@ -3,15 +3,38 @@
 
 use bakeoff_base::problem::Problem;
 
+/// What variables stand for.
+pub(super) struct Variables<'a> {
+    /// Returns the value of a variable, if it has one.
+    pub(super) value: &'a dyn Fn(&str) -> Option<String>,
+    /// Is told the name of a variable for which nothing stands in the text.
+    pub(super) unset: &'a dyn Fn(&str),
+}
+
+impl<'a> Variables<'a> {
+    /// Variables of which nobody asks whether they have values.
+    pub(super) fn new(value: &'a dyn Fn(&str) -> Option<String>) -> Self {
+        Self {
+            value,
+            unset: &|_| {},
+        }
+    }
+
+    fn or_empty(&self, name: &str) -> String {
+        let value = (self.value)(name);
+        if value.is_none() {
+            (self.unset)(name);
+        }
+        value.unwrap_or_default()
+    }
+}
+
 /// A text with what variables stand for: `$NAME`, `${NAME}`, with `:-`, `-`, `:+`, `+`, `:?` and
 /// `?` as in a shell, and variables in the words after these; `$$` is `$`.
 ///
 /// # Errors
 /// A brace has no end, a `$` no name, or a variable with `?` no value.
-pub(super) fn filled(
-    text: &str,
-    variable: &dyn Fn(&str) -> Option<String>,
-) -> Result<String, Problem> {
+pub(super) fn filled(text: &str, variables: &Variables<'_>) -> Result<String, Problem> {
     let mut out = String::new();
     let mut rest = text;
     while let Some(at) = rest.find('$') {
@@ -22,7 +45,7 @@ pub(super) fn filled(
             rest = after;
         } else if let Some(after) = rest.strip_prefix('{') {
             let end = end_of_braces(after).ok_or("a `${` has no `}`")?;
-            out.push_str(&expanded(&after[..end], variable)?);
+            out.push_str(&expanded(&after[..end], variables)?);
             rest = &after[end + 1..];
         } else {
             let (name, after) = named(rest);
@@ -30,7 +53,7 @@ pub(super) fn filled(
                 let message = format!("`{text}` has a `$` without a name; `$$` is a plain one");
                 return Err(message.into());
             }
-            out.push_str(&variable(name).unwrap_or_default());
+            out.push_str(&variables.or_empty(name));
             rest = after;
         }
     }
@@ -63,7 +86,7 @@ fn named(text: &str) -> (&str, &str) {
 }
 
 /// Expands the text between `${` and `}`.
-fn expanded(inner: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<String, Problem> {
+fn expanded(inner: &str, variables: &Variables<'_>) -> Result<String, Problem> {
     let unknown = || format!("`${{{inner}}}` is not a variable").into();
     let (name, rest) = named(inner);
     if name.is_empty() {
@@ -74,12 +97,12 @@ fn expanded(inner: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<St
         Some(rest) => (rest, false),
         None => (rest, true),
     };
-    let value = variable(name).filter(|value| empty_counts || !value.is_empty());
+    let value = (variables.value)(name).filter(|value| empty_counts || !value.is_empty());
     let mut rest = rest.chars();
     let kind = rest.next();
-    let word = || filled(rest.as_str(), variable);
+    let word = || filled(rest.as_str(), variables);
     match (kind, value) {
-        (None, value) => Ok(value.unwrap_or_default()),
+        (None, _) => Ok(variables.or_empty(name)),
         (Some('-' | '?'), Some(value)) => Ok(value),
         (Some('-'), None) | (Some('+'), Some(_)) => word(),
         (Some('+'), None) => Ok(String::new()),
@@ -93,7 +116,7 @@ fn expanded(inner: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<St
 
 #[cfg(test)]
 pub(super) mod tests {
-    use super::filled;
+    use super::{Variables, filled};
     use bakeoff_base::problem::Problem;
 
     /// The variables of tests of this folder.
@@ -108,7 +131,7 @@ pub(super) mod tests {
     #[test]
     fn variables_stand_for_what_they_do_in_compose() {
         let check = |text: &str, expect: Result<&str, &str>| {
-            let found = filled(text, &variable);
+            let found = filled(text, &Variables::new(&variable));
             let found = found.as_deref().map_err(Problem::message);
             assert_eq!(found, expect, "{text}");
         };
