@@ -33,6 +33,16 @@ pub struct CurlRequest {
 pub fn read(text: &str, outside: Outside<'_>) -> Result<CurlRequest, Problem> {
     let found = words::commands(text, outside.variable)?;
     let (command, is_alone) = chosen(found.all)?;
+    let input = |name: &str| match (name, &command.input) {
+        ("-", Some(Ok(bytes))) => Ok(bytes.clone()),
+        ("-", Some(Err(reasons))) => Err(reasons.sentence().unwrap_or_default().into()),
+        ("-", None) => Err(NO_INPUT.into()),
+        (name, _) => (outside.file)(name),
+    };
+    let outside = Outside {
+        file: &input,
+        ..outside
+    };
     let mut arguments = Arguments::read(command.words, outside);
     let mut reasons = Reasons::default();
     reasons.extend(command.reasons);
@@ -53,6 +63,8 @@ pub fn read(text: &str, outside: Outside<'_>) -> Result<CurlRequest, Problem> {
     }
     Ok(CurlRequest { operation, notes })
 }
+
+const NO_INPUT: &str = "it reads standard input; write the text in the command, or a file";
 
 /// Returns the curl command without its name, and whether there is nothing else.
 fn chosen(mut all: Vec<SimpleCommand>) -> Result<(SimpleCommand, bool), Problem> {

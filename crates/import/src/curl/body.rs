@@ -10,14 +10,11 @@ use crate::outside::Outside;
 /// Reads the file that an option names.
 ///
 /// # Errors
-/// It cannot be read, or it is standard input.
+/// It cannot be read, or it is standard input, of which the command has no text.
 pub(super) fn file(option: &str, name: &str, outside: Outside<'_>) -> Result<Vec<u8>, String> {
-    match name {
-        "-" | "." => Err(format!(
-            "{option} reads standard input; write the text in the command, or a file"
-        )),
-        name => (outside.file)(name).map_err(|why: Problem| format!("{option}: {why}")),
-    }
+    // Both names are those of standard input.
+    let name = if name == "." { "-" } else { name };
+    (outside.file)(name).map_err(|why: Problem| format!("{option}: {why}"))
 }
 
 /// Returns the data of `--data` and its kinds.

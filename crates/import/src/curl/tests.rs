@@ -260,7 +260,7 @@ fn what_cannot_be_taken_is_named_at_once() {
         (
             "curl --digest -u me ftp://a -d @- --frobnicate -K f",
             "--digest: it takes several requests for one response; write the header that it ends \
-             with; --data reads standard input; write the text in the command, or a file; \
+             with; --data: it reads standard input; write the text in the command, or a file; \
              --frobnicate: curl has no such option; -K: it reads options from a file; write them \
              in the command; its URL is not of HTTP; -u has no password, for which curl asks; \
              write NAME:PASSWORD",
@@ -303,4 +303,23 @@ fn what_cannot_be_taken_is_named_at_once() {
         let error = taken(text).unwrap_err();
         assert_eq!(error.message(), expect, "{text}");
     }
+}
+
+#[test]
+fn the_input_of_a_command_is_its_here_document() {
+    let check = |text: &str, expect: &str| {
+        assert_eq!(sent(text), format!("POST /\n{FORM}\n\n{expect}"), "{text}");
+    };
+    check(
+        "curl h --data-binary @- <<EOF | jq .\n{a: $ID\\$ID}\nEOF\necho\n",
+        "{a: 7$ID}\\n",
+    );
+    check("curl h --data-binary @- <<-'E F'\n\t$ID\n\tE F", "$ID\\n");
+    check("curl h --data-binary @- <<< 'a b'", "a b\\n");
+    let why = |text: &str| taken(text).unwrap_err().message().to_owned();
+    assert_eq!(
+        why("curl h -d @- <<EOF\n$(date)\nEOF"),
+        "--data: it needs the output of another command, $(...); write the value"
+    );
+    assert!(why("cat a | curl h -d @-").contains("standard input"));
 }

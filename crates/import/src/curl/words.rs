@@ -2,9 +2,12 @@
 //! with `$'...'` of newer shells. Variables are filled in; other expansions are refused by name.
 //! Pure.
 
+mod document;
+
 use std::collections::BTreeMap;
 
 use crate::outside::Reasons;
+use document::Document;
 
 /// A command without its redirections.
 #[derive(Debug, Default)]
@@ -15,7 +18,12 @@ pub(super) struct SimpleCommand {
     pub(super) reasons: Reasons,
     /// Whether a line begins with it.
     pub(super) begins_line: bool,
+    /// What it reads from standard input, if the text has that.
+    pub(super) input: Option<Input>,
 }
+
+/// The text of a here-document, or why it is not known.
+pub(super) type Input = Result<Vec<u8>, Reasons>;
 
 /// The commands of a text.
 #[derive(Debug, Default)]
@@ -45,13 +53,29 @@ pub(super) fn commands(
         variable,
         assigned: BTreeMap::new(),
         word: None,
-        is_target: false,
-        is_document: false,
+        target: Target::None,
+        documents: Vec::new(),
         current: SimpleCommand::default(),
         commands: Commands::default(),
     };
     reader.read()?;
     Ok(reader.commands)
+}
+
+/// What a word behind a redirection is.
+#[derive(Debug, Clone, Copy, Default)]
+enum Target {
+    /// There is no redirection.
+    #[default]
+    None,
+    File,
+    /// The last line of a here-document.
+    Document {
+        is_quoted: bool,
+        is_indented: bool,
+    },
+    /// The input itself.
+    Text,
 }
 
 struct Reader<'a> {
@@ -63,10 +87,10 @@ struct Reader<'a> {
     assigned: BTreeMap<String, String>,
     /// The word as read so far. `$'...'` can hold any bytes.
     word: Option<Vec<u8>>,
-    /// Whether the next word is the target of a redirection.
-    is_target: bool,
-    /// Whether the following lines are a here-document.
-    is_document: bool,
+    /// What the next word is.
+    target: Target,
+    /// The here-documents that begin on the next line.
+    documents: Vec<Document>,
     current: SimpleCommand,
     commands: Commands,
 }
@@ -95,10 +119,7 @@ impl Reader<'_> {
                 ' ' | '\t' | '\r' => self.end_word(),
                 '\n' => {
                     self.end_command(true);
-                    // The lines of a here-document are input.
-                    if self.is_document {
-                        break;
-                    }
+                    self.read_documents()?;
                 }
                 '#' if self.word.is_none() => {
                     let end = self.rest.find('\n').unwrap_or(self.rest.len());
@@ -155,8 +176,24 @@ impl Reader<'_> {
         let Some(word) = self.word.take() else {
             return;
         };
-        if std::mem::take(&mut self.is_target) {
-            return;
+        match std::mem::take(&mut self.target) {
+            Target::None => {}
+            Target::File => return,
+            Target::Text => {
+                self.current.input = Some(Ok([word, b"\n".to_vec()].concat()));
+                return;
+            }
+            Target::Document {
+                is_quoted,
+                is_indented,
+            } => {
+                return self.documents.push(Document {
+                    command: self.commands.all.len(),
+                    end: String::from_utf8_lossy(&word).into_owned(),
+                    is_quoted,
+                    is_indented,
+                });
+            }
         }
         match String::from_utf8(word) {
             Ok(word) => self.current.words.push(word),
@@ -167,7 +204,7 @@ impl Reader<'_> {
     /// Ends a command; one that only assigns values sets variables of those that follow.
     fn end_command(&mut self, by_line: bool) {
         self.end_word();
-        self.is_target = false;
+        self.target = Target::None;
         let next = SimpleCommand {
             begins_line: by_line,
             ..SimpleCommand::default()
@@ -216,9 +253,16 @@ impl Reader<'_> {
             _ => self.end_word(),
         }
         self.commands.is_redirected = true;
-        self.is_document |= is_input && self.rest.starts_with('<') && !self.rest.starts_with("<<");
-        self.rest = self.rest.trim_start_matches(['<', '>', '|', '&', '-']);
-        self.is_target = true;
+        let begin = self.rest;
+        self.rest = begin.trim_start_matches(['<', '>', '|', '&', '-']);
+        self.target = match is_input {
+            true if begin.starts_with("<<") => Target::Text,
+            true if begin.starts_with('<') => Target::Document {
+                is_quoted: self.rest.trim_start().starts_with(['\'', '"', '\\']),
+                is_indented: begin.starts_with("<-"),
+            },
+            _ => Target::File,
+        };
         if self.rest.starts_with('(') {
             self.substitution();
         }
