@@ -297,7 +297,8 @@ BROWSER = set("""accept-encoding cache-control connection content-length dnt exp
 def own_headers(headers):
     """Headers without those that every sender makes."""
     return [(name, value.strip()) for name, value in headers
-            if name.lower() not in BROWSER and not name.startswith((":", "sec-", "Sec-"))]
+            if re.fullmatch(r"[\w!#$%&'*+.^`|~-]+", name) and not name.lower().startswith("sec-")
+            and name.lower() not in BROWSER]
 
 
 def is_like(want, sent):
@@ -370,7 +371,7 @@ MADE = "\0made\0"
 
 def requests_of(text, path):
     """The requests of a `.http` file as (host, method, target, headers, body). One that needs what
-    is neither in it nor in the environments beside it is left out; but a variable at the begin of a
+    is neither in it nor in its environments is left out; but a variable at the begin of a
     URL is a host."""
     known, found = {}, []
     for name in ("http-client.env.json", "http-client.private.env.json"):
@@ -676,7 +677,7 @@ def judge_proto(source, root):
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder) / "set"
         known = pathlib.Path(grpc_tools.__file__).parent / "_proto"
-        # What only options need is not beside the files, but protoc asks for it.
+        # Protoc asks for the files that only options need.
         extra = [f"-I{root.parent.parent / one}" for one in OPTIONS]
         status = protoc.main(["protoc", f"-I{(root / include).resolve()}", f"-I{known}", *extra,
                               "--include_imports", f"--descriptor_set_out={out}", str(path.resolve())])
@@ -762,13 +763,13 @@ def sources():
 
 
 def fetch(folder):
-    """Gets the files, and those beside them, from their public addresses."""
+    """Gets the files with their folders from their public addresses."""
     by_repository = collections.defaultdict(set)
     for one in sources():
-        first = one.path.rsplit("/", 1)[0] + "/" if "/" in one.path else "/"
-        include = one.detail.split(" ")[1] if one.kind == "proto" else "."
-        by_repository[one.repository, one.commit].add(
-            f"/{include}/" if include != "." else "/" + first.lstrip("/"))
+        folder_of = one.detail.split(" ")[1] if one.kind == "proto" else \
+            one.path.rpartition("/")[0]
+        whole = folder_of in ("", ".", "..")
+        by_repository[one.repository, one.commit].add("/*" if whole else f"/{folder_of}/")
     for (repository, commit), paths in by_repository.items():
         place = folder / repository
         if place.exists():

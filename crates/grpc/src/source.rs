@@ -1,5 +1,5 @@
 //! `.proto` files as people have them: with imports that lie elsewhere, a byte order mark, or an
-//! edition instead of a syntax. Options do not change what is sent, except those of Protocol Buffers
+//! edition instead of a syntax. Options do not change messages, except those of Protocol Buffers
 //! itself, so all others are dropped, and imports that only they need may be missing.
 
 use std::fs;
@@ -46,7 +46,7 @@ pub(crate) fn compiled(file: &Path) -> Result<Vec<u8>, Problem> {
         })
 }
 
-/// What became of a file whose imports are relative to one folder.
+/// A file that is compiled with imports relative to one folder.
 struct Compiled {
     descriptors: Result<Vec<u8>, Problem>,
     /// The imports that are not there.

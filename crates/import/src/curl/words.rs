@@ -18,7 +18,7 @@ pub(super) struct SimpleCommand {
     pub(super) reasons: Reasons,
     /// Whether a line begins with it.
     pub(super) begins_line: bool,
-    /// What it reads from standard input, if the text has that.
+    /// The standard input, if the text has it.
     pub(super) input: Option<Input>,
 }
 
@@ -62,7 +62,7 @@ pub(super) fn commands(
     Ok(reader.commands)
 }
 
-/// What a word behind a redirection is.
+/// The role of a word behind a redirection.
 #[derive(Debug, Clone, Copy, Default)]
 enum Target {
     /// There is no redirection.
@@ -87,7 +87,7 @@ struct Reader<'a> {
     assigned: BTreeMap<String, String>,
     /// The word as read so far. `$'...'` can hold any bytes.
     word: Option<Vec<u8>>,
-    /// What the next word is.
+    /// The role of the next word.
     target: Target,
     /// The here-documents that begin on the next line.
     documents: Vec<Document>,

@@ -89,23 +89,6 @@ fn requests_are_sent_as_they_are_written() {
         &["GET /a?x=1&y=2\nA: b"],
     );
     check("get http://h/a\r\nA: b\r\n\r\n", &["GET /a\nA: b"]);
-    check("GET /a?\n  x=1&\n  y=2\nA: b", &["GET /a?x=1&y=2\nA: b"]);
-    check(
-        "GET {{shop}}/a/{{kind}}?page={{page}}\n###\n@page=3\nGET /b?page={{page}}",
-        &["GET /v1/a/tea?page=2", "GET /b?page=3"],
-    );
-    check(
-        "GET {{none}}/a\n###\nGET https://{{none}}:{{port}}/b?c HTTP/1.1\nA: b",
-        &["GET /a", "GET /b?c\nA: b"],
-    );
-    check(
-        "POST /a\n\nx\n\n@b = 7\n\n### c\nGET /{{b}}",
-        &["POST /a\nx", "GET /7"],
-    );
-    check(
-        "POST /a\nContent-Type: application/x-www-form-urlencoded\n\na=1&\nb=2",
-        &["POST /a\nContent-Type: application/x-www-form-urlencoded\na=1&b=2"],
-    );
     check("GET /a/../b|%2e?q={x}", &["GET /a/../b|%2e?q={x}"]);
     check(
         "@q = blue shoes\nGET /a?q={{q}}",
@@ -260,5 +243,27 @@ fn one_host_is_asked_and_data_is_not_changed() {
     assert!(
         error.message().contains("it has some to one, two"),
         "{error}"
+    );
+}
+
+#[test]
+fn variables_and_lines_are_those_of_editors() {
+    let check = |text: &str, expect: &[&str]| assert_eq!(requests(text), expect, "{text}");
+    check("GET /a?\n  x=1&\n  y=2\nA: b", &["GET /a?x=1&y=2\nA: b"]);
+    check(
+        "GET {{shop}}/a/{{kind}}?page={{page}}\n###\n@page=3\nGET /b?page={{page}}",
+        &["GET /v1/a/tea?page=2", "GET /b?page=3"],
+    );
+    check(
+        "GET {{none}}/a\n###\nGET https://{{none}}:{{port}}/b?c HTTP/1.1\nA: b",
+        &["GET /a", "GET /b?c\nA: b"],
+    );
+    check(
+        "POST /a\n\nx\n\n@b = 7\n\n### c\nGET /{{b}}",
+        &["POST /a\nx", "GET /7"],
+    );
+    check(
+        "POST /a\nContent-Type: application/x-www-form-urlencoded\n\na=1&\nb=2",
+        &["POST /a\nContent-Type: application/x-www-form-urlencoded\na=1&b=2"],
     );
 }

@@ -49,7 +49,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Fills variables in a here-document in, by a reader of its own.
+    /// Fills variables in a here-document in, by another reader.
     fn document_filled(&self, text: &str) -> Result<Input, &'static str> {
         let mut reader = Reader {
             rest: text,

@@ -194,8 +194,8 @@ fn read(
     Err(hinted(format_args!("{file}: {services}"), HINT))
 }
 
-/// Keeps the texts of configs and secrets in files: nobody else can list them, and the user of a
-/// container, who is another one, can read them.
+/// Keeps the texts of configs and secrets in files. Other users cannot list them, and the user in a
+/// container can read them.
 fn keep(texts: &BTreeMap<PathBuf, String>) -> anyhow::Result<()> {
     for (path, text) in texts.iter().filter(|(path, _)| !path.exists()) {
         if let Some(folder) = path.parent() {

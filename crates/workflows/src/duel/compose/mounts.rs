@@ -25,7 +25,7 @@ pub(super) struct Mounts {
     /// Which of them would not be empty with Compose, or are no volumes in the file: a sentence
     /// each.
     pub(super) notes: Vec<String>,
-    /// The texts of secrets and configs that are no files: where each is to be kept on this host.
+    /// The texts of secrets and configs that are no files: the path of each on this host.
     pub(super) texts: BTreeMap<PathBuf, String>,
 }
 
@@ -185,7 +185,7 @@ fn there(source: String, target: String) -> Result<Volume, Problem> {
     }
 }
 
-/// What a secret or config is.
+/// The source of a secret or config.
 enum Source {
     File(String),
     Text(String),

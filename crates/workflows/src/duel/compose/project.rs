@@ -25,7 +25,7 @@ pub(super) struct Project<'a> {
     environment: &'a dyn Fn(&str) -> Option<String>,
     /// The file itself comes first.
     parts: Vec<Part>,
-    /// The variables that had no value where they were filled in.
+    /// The variables that had no value when they were filled in.
     unset: RefCell<BTreeSet<String>>,
 }
 
@@ -262,7 +262,7 @@ impl<'a> Project<'a> {
         known.collect()
     }
 
-    /// Returns the names of the variables that had no value, and no other text instead, where they
+    /// Returns the names of the variables that had no value, and no other text instead, when they
     /// were filled in.
     pub(super) fn unset(&self) -> BTreeSet<String> {
         self.unset.borrow().clone()

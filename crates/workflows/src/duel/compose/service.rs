@@ -61,7 +61,7 @@ pub(super) struct Reading<'a> {
     pub(super) notes: Vec<String>,
     /// The name of a service, and its reasons, a fragment each.
     pub(super) refused: Vec<(String, Vec<String>)>,
-    /// Texts that services see as files, by the paths where they are to be kept.
+    /// Texts that services see as files, by their paths on this host.
     pub(super) texts: BTreeMap<PathBuf, String>,
 }
 

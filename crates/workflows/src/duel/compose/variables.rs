@@ -3,7 +3,7 @@
 
 use bakeoff_base::problem::Problem;
 
-/// What variables stand for.
+/// The values of variables.
 pub(super) struct Variables<'a> {
     /// Returns the value of a variable, if it has one.
     pub(super) value: &'a dyn Fn(&str) -> Option<String>,
@@ -12,7 +12,7 @@ pub(super) struct Variables<'a> {
 }
 
 impl<'a> Variables<'a> {
-    /// Variables of which nobody asks whether they have values.
+    /// Variables that may lack values without a note.
     pub(super) fn new(value: &'a dyn Fn(&str) -> Option<String>) -> Self {
         Self {
             value,
