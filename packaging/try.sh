@@ -29,12 +29,16 @@ try "archive" "$work/archive/bakeoff"
 if command -v dpkg-deb >/dev/null; then
     dpkg-deb --extract "$folder/bakeoff_${version}_$(dpkg --print-architecture).deb" "$work/deb"
     try "Debian package" "$work/deb/usr/bin/bakeoff"
+else
+    echo "NOT TRIED: Debian package: dpkg-deb is missing"
 fi
 
 if command -v python3 >/dev/null; then
     python3 -m venv "$work/venv"
     "$work/venv/bin/pip" install --quiet --no-index --find-links "$folder" bakeoff
     try "wheel" "$work/venv/bin/bakeoff"
+else
+    echo "NOT TRIED: wheel: python3 is missing"
 fi
 
 if command -v npm >/dev/null; then
@@ -48,6 +52,8 @@ if command -v npm >/dev/null; then
     (cd "$work/npm" && npm install --silent --no-audit --no-fund --omit=optional \
         "$folder/bakeoff-linux-$cpu-$version.tgz" "$folder/bakeoff-$version.tgz")
     try "npm package" "$work/npm/node_modules/.bin/bakeoff"
+else
+    echo "NOT TRIED: npm package: npm is missing"
 fi
 
 if docker info >/dev/null 2>&1; then
@@ -56,4 +62,6 @@ if docker info >/dev/null 2>&1; then
     docker run --rm bakeoff-try --version
     docker rmi bakeoff-try >/dev/null
     echo "ok: image"
+else
+    echo "NOT TRIED: image: no Docker engine responds"
 fi

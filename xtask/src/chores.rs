@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Command, ExitStatus};
+use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -79,7 +80,7 @@ impl<'a> Chores<'a> {
         self.step(name, |chores| command(chores.root, line, env))
     }
 
-    /// Runs commands one after the other with low priority while some work goes on, which they
+    /// Runs commands, two at a time and with low priority, while some work goes on, which they
     /// prepare: if one fails, the step that needs it reports so later.
     pub(crate) fn beside<T>(
         &mut self,
@@ -88,15 +89,20 @@ impl<'a> Chores<'a> {
         work: impl FnOnce(&mut Self) -> anyhow::Result<T>,
     ) -> anyhow::Result<T> {
         let (root, began) = (self.root, Instant::now());
+        // Much of their time is that of one thread: a linker, Maven.
+        let waiting = Mutex::new(prepared.iter());
+        let prepare = || {
+            let next = || waiting.lock().ok()?.next();
+            while let Some((line, env)) = next() {
+                let _ = command(root, &format!("nice -n 10 {line}"), env);
+            }
+            began.elapsed()
+        };
         let (result, took) = thread::scope(|scope| {
-            let preparing = scope.spawn(move || {
-                for (line, env) in prepared {
-                    let _ = command(root, &format!("nice -n 10 {line}"), env);
-                }
-                began.elapsed()
-            });
+            let preparing = [scope.spawn(prepare), scope.spawn(prepare)];
             let result = work(self);
-            (result, preparing.join().unwrap_or_default())
+            let took = preparing.map(|thread| thread.join().unwrap_or_default());
+            (result, took.into_iter().max().unwrap_or_default())
         });
         self.steps.push(Step {
             name: name.to_owned(),

@@ -75,7 +75,7 @@ pub(crate) fn ci(root: &Path) -> anyhow::Result<()> {
 /// Which contenders of the suites are built and verified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Contenders {
-    /// The contenders that changed lately by the ledger of their suite, and a sample.
+    /// The contenders that changed lately by the ledger of their suite, or a sample.
     Sampled,
     /// All of them.
     All,

@@ -33,7 +33,7 @@ enum Chore {
     Tidy,
     /// Install or start what the tests need, run all tests, then check the suites end to end.
     Test {
-        /// Verify all contenders of all suites, not only those that changed lately and a sample.
+        /// Verify all contenders of all suites, not only those that changed lately, or a sample.
         #[arg(long)]
         all: bool,
     },

@@ -214,7 +214,7 @@ impl Suite {
             .retain(|contender| !folders.contains(&format!("{folder}/{}", contender.folder())));
     }
 
-    /// Keeps the contenders that changed lately and a sample.
+    /// Keeps the contenders that changed lately, or a sample.
     pub(crate) fn sampled(&mut self, root: &Path) -> anyhow::Result<()> {
         let chosen = ledger::chosen(root, self, SAMPLE)?;
         self.contenders
