@@ -1,0 +1,1 @@
+../../../../../../../shared/scala/akka-http/Main.scala

@@ -1,0 +1,1 @@
+../../../../../../../shared/scala/scalatra/Api.scala
