@@ -264,6 +264,7 @@ impl Ran {
             "no valid number: ",
             "no block of its sets counts",
             "void: the control",
+            "host-bound",
         ];
         let is_lost =
             (status, self.status) == (0, 2) && lost.iter().any(|text| self.stdout.contains(text));
