@@ -323,6 +323,8 @@ BACKEND_DEAD = "yes"
 describe = "As short as it gets."
 limits = {{ cpus = 1.0, memory = "64MiB" }}
 runs = 1
+# Some contenders never respond.
+start-timeout = "15s"
 slice = "200ms"
 ladder = {{ warm-up = [1], connections = [2, 4], step = "400ms" }}
 
