@@ -4,6 +4,7 @@
 pub mod failure;
 mod host;
 pub mod nodes;
+pub mod sittings;
 pub mod totals;
 mod turns;
 pub mod unmade;

@@ -108,7 +108,8 @@ pub fn has_records(folder: &Path) -> bool {
 }
 
 /// All attempts of all runs in a results folder, in the order in which they started. The end of a
-/// warm-up by which a set was found warm is in the step that follows.
+/// warm-up by which a set was found warm is in the step that follows, and runs without the key
+/// `sitting` have the one that their hosts and times show.
 ///
 /// # Errors
 /// The folder is not a results folder, or a file in it cannot be read.
@@ -122,6 +123,7 @@ pub fn read_records(folder: &Path) -> anyhow::Result<Results> {
         (a.begin.run.order, a.begin.attempt).cmp(&(b.begin.run.order, b.begin.attempt))
     });
     count_warm_ends(&mut runs);
+    record::sittings::fill_in(&mut runs);
     let notes = read_regular(&folder.join("notes.md")).ok();
     Ok(Results {
         runs,
