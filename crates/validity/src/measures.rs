@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use bakeoff_model::load::{ErrorClass, MinMax};
-use bakeoff_model::measure::resource::{CoreTime, HostTime, TcpCounters, Throttling};
+use bakeoff_model::measure::resource::{TcpCounters, Throttling};
 use bakeoff_model::record::Others;
 use bakeoff_model::record::nodes::Nodes;
 use bakeoff_model::suite::warmth::Warmth;
@@ -15,6 +15,7 @@ use crate::concurrency::concurrency;
 use crate::evidence::Evidence;
 use crate::reading::Reading;
 use crate::rising::surely_rose;
+use crate::taken::{self, contender_cores, cores_busy, parts_beside};
 use crate::times::Wait;
 use crate::used::Used;
 use bakeoff_base::number::as_f64;
@@ -284,15 +285,6 @@ fn shared_node_full(evidence: &Evidence, nodes: &Nodes) -> Measure {
     Some((busy / as_f64(cores as u64), finding))
 }
 
-/// Returns how many cores load generators and backend used on a node.
-fn parts_beside(evidence: &Evidence, nodes: &Nodes, node: &str) -> f64 {
-    let backend = match nodes.backend_on(node) {
-        true => evidence.backend.cores(),
-        false => 0.0,
-    };
-    evidence.generator_cores() * nodes.generators_on(node) + backend
-}
-
 /// Measures the slowdown found before the first run: it is the same in all slices.
 pub(crate) fn shared_physical_core(evidence: &Evidence) -> Measure {
     let sharing = evidence.setting.core_sharing.clone()?;
@@ -305,49 +297,17 @@ pub(crate) fn steal(evidence: &Evidence) -> Measure {
     if evidence.turns.others.is_some() {
         return None;
     }
-    let host = evidence.host.core_times.known()?;
-    let cores = contender_cores(evidence, host);
-    let share = cores_busy(host, &cores, |core| core.stolen_ns) / as_f64(cores.len() as u64);
+    let share = taken::stolen(evidence)?;
     Some((share, Finding::Steal { share }))
 }
 
-/// Measures work of others on the contender's cores. If it has no separate cores, the other parts'
-/// work is not foreign either. Contenders in turns lose equally much to it.
+/// Measures work of others on the contender's cores. Contenders in turns lose equally much to it.
 pub(crate) fn foreign_work(evidence: &Evidence) -> Measure {
     if evidence.turns.others.is_some() {
         return None;
     }
-    let host = evidence.host.core_times.known()?;
-    let cores = contender_cores(evidence, host);
-    let mut known = evidence.contender.cpu.known()?.share();
-    if let Some(nodes) = &evidence.setting.nodes {
-        known += parts_beside(evidence, nodes, &nodes.contender) + own_share(host);
-    } else if evidence.setting.cores.contender.is_empty() {
-        known += evidence.generator_cores() + own_share(host);
-        known += evidence.backend.cores();
-    }
-    let foreign = cores_busy(host, &cores, |core| core.busy_ns) - known;
-    let share = foreign.max(0.0) / as_f64(cores.len() as u64);
+    let share = taken::foreign(evidence)?;
     Some((share, Finding::ForeignWork { share }))
-}
-
-/// Returns how many cores the session itself, or a cluster's meter, used.
-fn own_share(host: &HostTime) -> f64 {
-    as_f64(host.own_ns) / as_f64(host.wall_ns.max(1))
-}
-
-fn contender_cores(evidence: &Evidence, host: &HostTime) -> Vec<usize> {
-    match evidence.setting.cores.contender.as_slice() {
-        [] => host.cores.iter().map(|core| core.core).collect(),
-        cores => cores.to_vec(),
-    }
-}
-
-/// Returns how many of these cores were spent in this way.
-fn cores_busy(host: &HostTime, cores: &[usize], spent_ns: fn(&CoreTime) -> u64) -> f64 {
-    let wanted = host.cores.iter().filter(|core| cores.contains(&core.core));
-    let spent_ns: u64 = wanted.map(spent_ns).sum();
-    as_f64(spent_ns) / as_f64(host.wall_ns.max(1))
 }
 
 pub(crate) fn memory_pressure(evidence: &Evidence) -> Measure {

@@ -10,6 +10,7 @@ use bakeoff_model::validity::Validity;
 use crate::evidence::{Evidence, Phase, Setting, Slice};
 use crate::judge::{JudgedSlice, judge};
 use crate::reading::Reading;
+use crate::taken;
 
 /// Returns the evidence of a recorded slice; `begin` is its run's first record.
 #[must_use]
@@ -51,6 +52,18 @@ pub fn judged_record(begin: &Begin, interval: &IntervalRecord) -> JudgedSlice {
         judged.validity = Validity::of(reasons.cloned().collect());
     }
     judged
+}
+
+/// Returns the share of the contender's cores that the hypervisor withheld or other processes used
+/// in these slices of one step, in turns, too; `None` if it was not read.
+///
+/// Contenders of one block lose equally much to it, but the blocks of another step do not.
+#[must_use]
+pub fn taken_by_others(begin: &Begin, slices: &[&IntervalRecord]) -> Option<f64> {
+    let mut slices = slices.iter().map(|slice| evidence_of(begin, slice));
+    let mut all = slices.next()?;
+    slices.for_each(|slice| all += &slice);
+    Some(taken::stolen(&all)? + taken::foreign(&all)?)
 }
 
 fn setting(begin: &Begin, interval: &IntervalRecord) -> Setting {
