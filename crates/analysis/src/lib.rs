@@ -97,7 +97,8 @@ impl<'r> Analysis<'r> {
         let own_round = results.round.as_deref();
         let mut sessions = vec![ClaimSession::new("", own_round, &loads, &startups)];
         let rounds: Vec<_> = if results.published.is_some() {
-            let rounds = input.rounds.iter();
+            // Folders named together include the report's own, which is a session already.
+            let rounds = input.rounds.iter().filter(|round| !round.folder.is_empty());
             let analysed = rounds.map(|round| {
                 let results = &round.results;
                 (round, load::loads(results), startup::startups(results))

@@ -219,6 +219,18 @@ impl Sample {
         })
     }
 
+    /// Returns this over `other` in each block that both have, for ratios of ratios; `None` without
+    /// one, and if a quotient is not a number. The spread of two processes is not that of the
+    /// quotient, and is left out.
+    #[must_use]
+    pub fn over(&self, other: &Self) -> Option<Self> {
+        let inverse = other.by_block().map(|(block, value)| (block, 1.0 / value));
+        Some(Self {
+            twins: Vec::new(),
+            ..self.scaled_by(&inverse.collect())?
+        })
+    }
+
     /// Returns by how much the mean exceeds that of `other`, with its standard error from the
     /// variances of both; `None` if one of them has a single value.
     #[must_use]

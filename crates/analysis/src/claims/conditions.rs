@@ -3,53 +3,65 @@
 use bakeoff_model::record::Outcome;
 use bakeoff_model::suite::published::{Claim, Expected, Metric};
 use bakeoff_model::text::names;
-use bakeoff_stats::{Estimate, Interval, Verdict, compare};
+use bakeoff_stats::{Comparison, Estimate, Interval, Verdict, compare};
 
 use super::cases::Cases;
 use super::metric::{
     ClaimedMetric, Measured, criteria, described, measured, named, named_or_bound, unfair,
 };
+use super::two_loads;
 use super::verdict::{ClaimResult, ClaimVerdict, of_interval};
 use crate::data::benchmark::RunData;
 use crate::data::number::{counted, range, ratio_text, significant};
 use crate::tables::comparison;
 
-/// Judges a ratio. `cases` are those of the upper and of the lower half.
+/// Judges a ratio, divided by that of the contenders `than`. `cases` are those of the upper and of
+/// the lower half.
 pub(super) fn ratio(
     cases: (&Cases<'_, '_>, &Cases<'_, '_>),
     claim: &Claim,
-    (first, second): (&str, &str),
+    halves: (&str, &str),
+    than: Option<(&str, &str)>,
     expected: Expected,
 ) -> ClaimResult {
-    let figures = (ClaimedMetric::of(claim), ClaimedMetric::of_second(claim));
-    let first = named_or_bound(cases.0, figures.0, first);
-    let both = first.and_then(|a| Ok((a, named_or_bound(cases.1, figures.1, second)?)));
-    let (a, b) = match both {
-        Ok(both) => both,
+    let (upper, lower) = (ClaimedMetric::of(claim), ClaimedMetric::of_second(claim));
+    let pair = |(first, second): (&str, &str)| {
+        let first = named_or_bound(cases.0, upper, first)?;
+        Ok((first, named_or_bound(cases.1, lower, second)?))
+    };
+    let pairs = pair(halves).and_then(|first| Ok((first, than.map(pair).transpose()?)));
+    let ((a, b), than_pair) = match pairs {
+        Ok(pairs) => pairs,
         Err(found) => return found,
     };
-    // One lower bound leaves one side of the ratio open, enough for bounds; two leave both.
-    let can_be_judged = match (a.lower_bound, b.lower_bound) {
-        (false, false) => true,
-        (true, true) => false,
-        _ => matches!(expected, Expected::Within(_)),
-    };
-    if !can_be_judged {
-        let bound = if a.lower_bound { &a } else { &b };
+    let all: Vec<&Measured> = [&a, &b]
+        .into_iter()
+        .chain(than_pair.iter().flat_map(|(c, d)| [c, d]))
+        .collect();
+    // One lower bound leaves one side of the ratio open, enough for bounds; more leave both.
+    let bounds: Vec<&&Measured> = all.iter().filter(|one| one.lower_bound).collect();
+    let enough = matches!(expected, Expected::Within(_)) && than_pair.is_none();
+    if let Some(bound) = bounds.first()
+        && !(enough && bounds.len() == 1)
+    {
         return ClaimResult {
-            cases: 2,
+            cases: all.len(),
             ..ClaimResult::not_testable(bound.is_a_bound())
         };
     }
-    let comparison = compare(a.sample(), b.sample(), &criteria(claim));
+    let Some(comparison) = compared((&a, &b), than_pair.as_ref(), claim) else {
+        return ClaimResult {
+            cases: all.len(),
+            ..ClaimResult::not_testable("no run has a ratio of both")
+        };
+    };
     let ratio = comparison.ratio;
-    let text = format!(
-        "{} : {} = {} {}",
-        a.label,
-        b.label,
-        ratio_text(ratio.point),
-        interval_text(&ratio)
-    );
+    let names = match &than_pair {
+        None => format!("{} : {}", a.label, b.label),
+        Some((c, d)) => format!("({} : {}) : ({} : {})", a.label, b.label, c.label, d.label),
+    };
+    let (point, interval) = (ratio_text(ratio.point), interval_text(&ratio));
+    let text = format!("{names} = {point} {interval}");
     let verdict = |interval: Interval| {
         let open = Interval {
             low: if b.lower_bound { 0.0 } else { interval.low },
@@ -59,9 +71,29 @@ pub(super) fn ratio(
                 interval.high
             },
         };
-        of_interval(open, expected, 1.0, comparison.verdict)
+        of_interval(open, expected, Some(1.0), comparison.verdict)
     };
-    judged(text, &ratio, verdict, &[&a, &b])
+    let found = judged(text, &ratio, verdict, &all);
+    let void =
+        |(first, second)| two_loads::why_void((cases.0, upper, first), (cases.1, lower, second));
+    match void(halves).or_else(|| than.and_then(void)) {
+        Some(why) => found.void(&why),
+        None => found,
+    }
+}
+
+/// Compares both halves of a ratio, or their ratio with that of another pair in each block; `None`
+/// if no block has both ratios.
+fn compared(
+    (a, b): (&Measured, &Measured),
+    than: Option<&(Measured, Measured)>,
+    claim: &Claim,
+) -> Option<Comparison> {
+    let Some((c, d)) = than else {
+        return Some(compare(a.sample(), b.sample(), &criteria(claim)));
+    };
+    let (first, second) = (a.sample().over(b.sample())?, c.sample().over(d.sample())?);
+    Some(compare(&first, &second, &criteria(claim)))
 }
 
 pub(super) fn value(
@@ -77,7 +109,8 @@ pub(super) fn value(
     let estimate = found.metric.estimate;
     let point = significant(estimate.point);
     let text = format!("{}: {point} {}", found.label, interval_text(&estimate));
-    let verdict = |interval| of_interval(interval, expected, 0.0, Verdict::Inconclusive);
+    let none = claim.metric.no_effect();
+    let verdict = |interval| of_interval(interval, expected, none, Verdict::Inconclusive);
     judged(text, &estimate, verdict, &[&found])
 }
 
@@ -87,6 +120,9 @@ fn interval_text(estimate: &Estimate) -> String {
         range => format!("(95 %: {range}, {})", counted(estimate.runs, "run")),
     }
 }
+
+/// Why a direction is all that is shown.
+const TOO_WIDE: &str = "the interval reaches more than 25 % from the claimed size";
 
 /// Returns the verdict on an interval, if there is one.
 fn judged(
@@ -111,6 +147,7 @@ fn judged(
     };
     let verdict = verdict(interval);
     let mut why = match verdict {
+        ClaimVerdict::Direction => vec![TOO_WIDE.to_owned()],
         ClaimVerdict::Undecided => vec!["the interval allows both".to_owned()],
         _ => Vec::new(),
     };

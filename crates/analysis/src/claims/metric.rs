@@ -2,6 +2,7 @@
 
 use bakeoff_base::problem::Problem;
 use bakeoff_model::suite::published::{Claim, Metric as ClaimMetric};
+use bakeoff_model::validity::{FairnessVerdict, Validity};
 use bakeoff_stats::{Better, Criteria, Sample};
 
 use super::cases::Cases;
@@ -37,8 +38,8 @@ impl Measured {
 #[derive(Clone, Copy)]
 pub(super) struct ClaimedMetric {
     metric: ClaimMetric,
-    at: Option<u32>,
-    nth_step: u32,
+    pub(super) at: Option<u32>,
+    pub(super) nth_step: u32,
 }
 
 impl ClaimedMetric {
@@ -86,7 +87,7 @@ fn measured_or_bound(
             let starts = runs.filter_map(|run| Some(run.with_process(run.startup_s()?)));
             Metric::outside_load(starts.collect()).ok_or_else(none)?
         }
-        ClaimMetric::GcThroughput => in_every_run(case, gc::throughput_share).ok_or_else(none)?,
+        ClaimMetric::GcPauses => in_every_run(case, gc::paused_share).ok_or_else(none)?,
         ClaimMetric::WarmUpCpu => in_every_run(case, warm_up_cpu_s).ok_or_else(none)?,
         ClaimMetric::FailedShare => of_failures(case, figure, Wanted::FailedShare)?,
         ClaimMetric::Apdex => of_failures(case, figure, Wanted::Apdex)?,
@@ -147,21 +148,39 @@ fn under_load(
         (ClaimMetric::CpuPerRequest, Some(at)) => read(Wanted::CpuAt(at)),
         (ClaimMetric::CpuPerRequest, None) => row.whole.cpu_us_measured.clone(),
         (ClaimMetric::CpuPerRequestWhole, _) => row.whole.cpu_us.clone(),
-        (ClaimMetric::Memory, _) => row.stated.memory_mib.clone(),
+        (ClaimMetric::Memory, at) => read(Wanted::Memory(at)),
+        (ClaimMetric::ServiceTime, Some(at)) => {
+            read(Wanted::ServiceTime(at)).map(without_generator)
+        }
         _ => Some(row.peak.throughput.clone()),
     };
+    let wanted = figure.metric;
     let in_turns = || {
         let mut steps = case.completed().flat_map(RunData::measured);
         steps.any(StepData::is_in_turns)
     };
     let found = found.ok_or_else(|| match figure.at {
-        Some(at) if figure.metric == ClaimMetric::P99 && in_turns() => format!(
+        Some(at) if wanted == ClaimMetric::P99 && in_turns() => format!(
             "{label} took turns, which have no separate p99 at {at} connections: whole runs do"
         ),
+        Some(at) if at > 1 && wanted == ClaimMetric::ServiceTime && in_turns() => {
+            format!("{label} took turns, which have a service time with one connection only")
+        }
         Some(at) => format!("{label} was not measured at {at} connections"),
         None => none(),
     })?;
     Ok(found)
+}
+
+/// A time without that of the load generator is fair, however busy that was.
+fn without_generator(time: Metric) -> Metric {
+    match time.validity.verdict() {
+        FairnessVerdict::GeneratorBound => Metric {
+            validity: Validity::fair(),
+            ..time
+        },
+        _ => time,
+    }
 }
 
 /// Returns the CPU time until the end of the warm-up beyond what as many requests cost later, s.

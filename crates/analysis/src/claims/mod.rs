@@ -4,15 +4,19 @@
 mod cases;
 mod conditions;
 mod metric;
+mod two_loads;
 mod verdict;
 
 use std::collections::BTreeSet;
 
 use bakeoff_model::record::Results;
 use bakeoff_model::suite::Limits;
-use bakeoff_model::suite::published::{Bounds, Claim, ClaimTest, Expected, Published, Source};
+use bakeoff_model::suite::published::{
+    Bounds, Claim, ClaimTest, Expected, LimitKind, Published, Source,
+};
 
 use crate::data::number::{counted, significant};
+use crate::tables::control::VOID;
 use cases::cases;
 use conditions::joined;
 use verdict::ClaimResult;
@@ -33,15 +37,49 @@ pub struct ClaimRow {
     pub derived: String,
     /// The expected value, in numbers.
     pub expected: String,
-    /// The measured value; empty if there is none.
-    pub measured: String,
-    /// The verdict.
+    /// The values in each results folder that counts, the report's own first; none if the claim is
+    /// not testable.
+    pub found: Vec<Found>,
+    /// The verdict: that of all folders, or undecided if they disagree.
     pub verdict: ClaimVerdict,
     /// Why the verdict is not better, or what to bear in mind; may be empty.
     pub why: String,
-    /// The results folder of the round that the verdict is based on, relative to this one; empty
-    /// for this one.
+    /// Whether the suite asks it of something that stands in for what the source had.
+    pub is_ours: bool,
+}
+
+/// The value of a claim in one results folder.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// The measured value; empty if there is none.
+    pub measured: String,
+    /// The results folder, relative to this one; empty for this one.
     pub folder: String,
+}
+
+impl ClaimRow {
+    /// Returns the verdict as people write it, with whose question it answers.
+    #[must_use]
+    pub fn verdict_text(&self) -> String {
+        let ours = if self.is_ours { "ours: " } else { "" };
+        format!("{ours}{}", self.verdict.name())
+    }
+}
+
+/// Counts the verdicts on the sources' claims, and apart from them those on what stands in for what
+/// the sources had: a sentence each, none without any.
+pub fn counts(all: &[ClaimRow]) -> Vec<String> {
+    let of = |ours: bool, name: &str| {
+        let rows: Vec<&ClaimRow> = all.iter().filter(|row| row.is_ours == ours).collect();
+        let verdicts = ClaimVerdict::ALL.into_iter().map(|verdict| {
+            let count = rows.iter().filter(|row| row.verdict == verdict).count();
+            format!("{count} {}", verdict.name())
+        });
+        let verdicts: Vec<String> = verdicts.collect();
+        (!rows.is_empty()).then(|| format!("{name}{}.", verdicts.join(", ")))
+    };
+    let ours = of(true, "Ours, with what stands in for theirs: ");
+    of(false, "").into_iter().chain(ours).collect()
 }
 
 /// Returns all claims in the order of their file; none if nothing was published.
@@ -85,8 +123,8 @@ impl<'r> JudgedClaims<'r> {
 
 /// Says that no claim can be tested: `None of the 46 claims of others can be tested with these
 /// results.`
-pub fn none_testable(claims: usize) -> String {
-    match claims {
+pub fn none_testable(claims: &[ClaimRow]) -> String {
+    match claims.iter().filter(|row| !row.is_ours).count() {
         1 => "The claim of others cannot be tested with these results.".to_owned(),
         all => format!("None of the {all} claims of others can be tested with these results."),
     }
@@ -121,8 +159,8 @@ pub fn limits_note(results: &Results) -> String {
     )
 }
 
-/// Judges the claim in the most informative session; ties go to the first one. Sessions of the
-/// claim's own round take precedence, if there are any.
+/// Judges the claim in the most informative sessions: those that measured most of its contenders.
+/// Sessions of the claim's own round take precedence, if there are any.
 fn row(sessions: &[ClaimSession<'_, '_>], claim: &Claim, source: Option<&Source>) -> ClaimRow {
     let is_its_round =
         |one: &&ClaimSession<'_, '_>| claim.round.is_some() && one.round == claim.round.as_deref();
@@ -131,22 +169,28 @@ fn row(sessions: &[ClaimSession<'_, '_>], claim: &Claim, source: Option<&Source>
     if elsewhere {
         of_round.extend(sessions);
     }
-    let mut best = ("", ClaimResult::not_testable("there are no results"));
-    for (index, session) in of_round.into_iter().enumerate() {
-        let found = tested(session, claim, source);
-        if index == 0 || found.weight() > best.1.weight() {
-            best = (session.folder, found);
+    let tested = |session: &&ClaimSession<'_, '_>| tested(session, claim, source);
+    let mut results: Vec<(&str, ClaimResult)> = match &claim.replaced_by {
+        Some(ours) => {
+            let why = format!("what was measured is not what the source had, but {ours}");
+            vec![("", ClaimResult::not_testable(why))]
         }
-    }
-    let (folder, mut found) = best;
+        None => {
+            let results = of_round.iter().map(|one| (one.folder, tested(one)));
+            results.collect()
+        }
+    };
+    let most = results.iter().map(|(_, one)| one.weight()).max();
+    results.retain(|(_, one)| Some(one.weight()) == most);
+    let (verdict, mut why) = agreed(&results);
     if let (Some(round), true) = (&claim.round, elsewhere)
-        && found.verdict != ClaimVerdict::NotTestable
+        && verdict != ClaimVerdict::NotTestable
     {
         let elsewhere = format!("not measured in its round {round}, so under other conditions");
-        found.why = joined(elsewhere, found.why);
+        why = joined(elsewhere, why);
     }
     if let Some(absent) = &claim.absent {
-        found.why = joined(found.why, absent.clone());
+        why = joined(why, absent.clone());
     }
     let source = source.map_or_else(String::new, |one| format!("{}, {}", one.author, one.date));
     let (text, source) = match &claim.stand_in {
@@ -162,11 +206,41 @@ fn row(sessions: &[ClaimSession<'_, '_>], claim: &Claim, source: Option<&Source>
         source,
         derived: claim.derived.clone().unwrap_or_default(),
         expected: expected(claim),
-        measured: found.measured,
-        verdict: found.verdict,
-        why: found.why,
-        folder: folder.to_owned(),
+        found: match verdict {
+            ClaimVerdict::NotTestable => Vec::new(),
+            _ => results
+                .into_iter()
+                .map(|(folder, one)| Found {
+                    measured: one.measured,
+                    folder: folder.to_owned(),
+                })
+                .collect(),
+        },
+        verdict,
+        why,
+        is_ours: claim.stand_in.is_some(),
     }
+}
+
+/// Returns the verdict of several sessions if they agree, and why it is not better. They met the
+/// host at other hours, which is in no interval of theirs: if they disagree, none of them decides.
+fn agreed(results: &[(&str, ClaimResult)]) -> (ClaimVerdict, String) {
+    let Some((_, first)) = results.first() else {
+        return (ClaimVerdict::NotTestable, "there are no results".to_owned());
+    };
+    if results.iter().all(|(_, one)| one.verdict == first.verdict) {
+        return (first.verdict, first.why.clone());
+    }
+    let each = results.iter().map(|(folder, one)| {
+        let folder = if folder.is_empty() {
+            "these results"
+        } else {
+            folder
+        };
+        format!("{} by {folder}", one.verdict.name())
+    });
+    let why = format!("they disagree: {}", each.collect::<Vec<_>>().join(", "));
+    (ClaimVerdict::Undecided, why)
 }
 
 /// Returns the expected value, in numbers.
@@ -176,6 +250,7 @@ fn expected(claim: &Claim) -> String {
         ClaimTest::Ratio {
             first,
             second,
+            than,
             expected,
         } => {
             let second_at = claim
@@ -186,7 +261,12 @@ fn expected(claim: &Claim) -> String {
                 None => second_at,
             };
             let size = expected_text(*expected);
-            format!("{first} : {second}{second_words} {size} in {words}")
+            let of = |first: &str, second: &str| format!("{first} : {second}{second_words}");
+            let ratios = match than {
+                None => of(first, second),
+                Some([one, other]) => format!("({}) : ({})", of(first, second), of(one, other)),
+            };
+            format!("{ratios} {size} in {words}")
         }
         ClaimTest::Value {
             contender,
@@ -242,6 +322,9 @@ fn tested(session: &ClaimSession<'_, '_>, claim: &Claim, source: Option<&Source>
     if let (Some(limits), Some(source)) = (limits, source)
         && !needed.iter().all(|kind| kind.same(&limits, &source.limits))
     {
+        if needed.contains(&LimitKind::Host) {
+            return ClaimResult::not_testable("it holds on the hardware of the source only");
+        }
         return ClaimResult::not_testable(format!(
             "limits differ: {} here, {} there",
             limits_text(&limits),
@@ -252,14 +335,14 @@ fn tested(session: &ClaimSession<'_, '_>, claim: &Claim, source: Option<&Source>
         ClaimTest::Ratio {
             first,
             second,
+            than,
             expected,
-        } => match &claim.second_benchmark {
-            Some(benchmark) => {
-                let others = of_benchmark(benchmark);
-                conditions::ratio((&cases, &others), claim, (first, second), *expected)
-            }
-            None => conditions::ratio((&cases, &cases), claim, (first, second), *expected),
-        },
+        } => {
+            let others = claim.second_benchmark.as_deref().map(of_benchmark);
+            let both = (&cases, others.as_ref().unwrap_or(&cases));
+            let than = than.as_ref().map(|[one, other]| (&**one, &**other));
+            conditions::ratio(both, claim, (first, second), than, *expected)
+        }
         ClaimTest::Value {
             contender,
             expected,
@@ -272,7 +355,7 @@ fn tested(session: &ClaimSession<'_, '_>, claim: &Claim, source: Option<&Source>
         } => return conditions::happens(&cases, claim, contenders, *happens),
     };
     match first.0 {
-        Some(summary) if summary.control.is_void() => found.void(),
+        Some(summary) if summary.control.is_void() => found.void(VOID),
         _ => found,
     }
 }

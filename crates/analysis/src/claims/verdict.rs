@@ -3,13 +3,13 @@
 use bakeoff_model::suite::published::{Bounds, Expected};
 use bakeoff_stats::{Interval, Verdict};
 
-use crate::tables::control::VOID;
-
 /// The verdict on a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClaimVerdict {
     /// The whole interval lies where the claim says, or contains the claimed value.
     Reproduced,
+    /// The effect is there, but the interval is too wide to say whether it has the claimed size.
+    Direction,
     /// The effect is there, but significantly smaller.
     Smaller,
     /// The effect is there, but significantly larger.
@@ -24,8 +24,9 @@ pub enum ClaimVerdict {
 
 impl ClaimVerdict {
     /// All verdicts, in the order in which they are counted for readers.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Reproduced,
+        Self::Direction,
         Self::Smaller,
         Self::Larger,
         Self::NotReproduced,
@@ -38,6 +39,7 @@ impl ClaimVerdict {
     pub fn name(self) -> &'static str {
         match self {
             Self::Reproduced => "reproduced",
+            Self::Direction => "direction reproduced, size undecided",
             Self::Smaller => "smaller than claimed, but there",
             Self::Larger => "larger than claimed",
             Self::NotReproduced => "not reproduced",
@@ -66,11 +68,11 @@ impl ClaimResult {
         }
     }
 
-    /// Returns the result for a session whose control differs significantly.
-    pub(super) fn void(mut self) -> Self {
+    /// Returns the result without its verdict, for this reason.
+    pub(super) fn void(mut self, why: &str) -> Self {
         if self.verdict != ClaimVerdict::NotTestable {
             self.verdict = ClaimVerdict::Undecided;
-            VOID.clone_into(&mut self.why);
+            why.clone_into(&mut self.why);
         }
         self
     }
@@ -81,12 +83,17 @@ impl ClaimResult {
     }
 }
 
+/// How far an interval may reach from a claimed size that it shows: 25 % up, and as far down as the
+/// inverse ratio would be allowed to reach up.
+const SIZE_REACH: f64 = 1.25;
+
 /// Compares an interval with the expectation. `none` is the value without an effect: 1 for ratios,
-/// 0 for values. `equal` is the verdict on whether both sides of a ratio are the same.
+/// that of [`bakeoff_model::suite::published::Metric::no_effect`] for values. `equal` is the
+/// verdict on whether both sides of a ratio are the same.
 pub(super) fn of_interval(
     interval: Interval,
     expected: Expected,
-    none: f64,
+    none: Option<f64>,
     equal: Verdict,
 ) -> ClaimVerdict {
     match expected {
@@ -100,7 +107,7 @@ pub(super) fn of_interval(
     }
 }
 
-fn within(interval: Interval, bounds: Bounds, none: f64) -> ClaimVerdict {
+fn within(interval: Interval, bounds: Bounds, none: Option<f64>) -> ClaimVerdict {
     let min = bounds.min.unwrap_or(f64::NEG_INFINITY);
     let max = bounds.max.unwrap_or(f64::INFINITY);
     let (below, above) = (interval.high < min, interval.low > max);
@@ -110,6 +117,9 @@ fn within(interval: Interval, bounds: Bounds, none: f64) -> ClaimVerdict {
     if !below && !above {
         return ClaimVerdict::Undecided;
     }
+    let Some(none) = none else {
+        return ClaimVerdict::NotReproduced;
+    };
     // Bounds on both sides of "no effect" do not claim one.
     match (min >= none, max <= none) {
         (true, _) => sized(interval, none, Size::Above, below),
@@ -118,11 +128,21 @@ fn within(interval: Interval, bounds: Bounds, none: f64) -> ClaimVerdict {
     }
 }
 
-/// Judges a claimed size: the runs support it if the interval contains it and not "no effect".
-fn about(interval: Interval, size: f64, none: f64) -> ClaimVerdict {
+/// Judges a claimed size: the runs support it if the interval contains it and not "no effect", and
+/// is narrow enough to exclude other sizes. A wide one shows the direction at most.
+fn about(interval: Interval, size: f64, none: Option<f64>) -> ClaimVerdict {
     let holds = |value: f64| interval.low <= value && value <= interval.high;
+    let is_narrow = interval.low >= size / SIZE_REACH && interval.high <= size * SIZE_REACH;
+    let Some(none) = none else {
+        return match (holds(size), is_narrow) {
+            (true, true) => ClaimVerdict::Reproduced,
+            (true, false) => ClaimVerdict::Undecided,
+            (false, _) => ClaimVerdict::NotReproduced,
+        };
+    };
     match (holds(size), holds(none)) {
-        (true, false) => ClaimVerdict::Reproduced,
+        (true, false) if is_narrow => ClaimVerdict::Reproduced,
+        (true, false) => ClaimVerdict::Direction,
         (true, true) => ClaimVerdict::Undecided,
         (false, _) if size > none => sized(interval, none, Size::Above, interval.high < size),
         (false, _) => sized(interval, none, Size::Below, interval.low > size),
@@ -154,7 +174,43 @@ mod tests {
     use super::*;
 
     fn verdict(low: f64, high: f64, expected: Expected) -> ClaimVerdict {
-        of_interval(Interval { low, high }, expected, 1.0, Verdict::Inconclusive)
+        let interval = Interval { low, high };
+        of_interval(interval, expected, Some(1.0), Verdict::Inconclusive)
+    }
+
+    #[test]
+    fn a_wide_interval_shows_a_direction_and_no_size() {
+        let about = |size, low, high| verdict(low, high, Expected::About(size));
+        // Claims about p99 and CPU of the first measurements of `locations`.
+        assert_eq!(about(2.05, 1.89, 12.7), ClaimVerdict::Direction);
+        assert_eq!(about(1.29, 1.20, 2.25), ClaimVerdict::Direction);
+        assert_eq!(about(0.29, 0.11, 0.78), ClaimVerdict::Direction);
+        assert_eq!(about(2.05, 1.70, 2.50), ClaimVerdict::Reproduced);
+        // The inverse ratio has the same verdict.
+        let inverse = about(1.0 / 2.05, 1.0 / 2.50, 1.0 / 1.70);
+        assert_eq!(inverse, ClaimVerdict::Reproduced);
+    }
+
+    #[test]
+    fn a_value_that_counts_nothing_has_no_smaller_effect() {
+        let value = |low, high, expected| {
+            of_interval(
+                Interval { low, high },
+                expected,
+                None,
+                Verdict::Inconclusive,
+            )
+        };
+        let excellent = Expected::Within(Bounds {
+            min: Some(0.94),
+            max: None,
+        });
+        assert_eq!(value(0.70, 0.78, excellent), ClaimVerdict::NotReproduced);
+        assert_eq!(value(0.95, 0.99, excellent), ClaimVerdict::Reproduced);
+        let about = |low, high| value(low, high, Expected::About(2.0));
+        assert_eq!(about(1.9, 2.2), ClaimVerdict::Reproduced);
+        assert_eq!(about(1.0, 4.0), ClaimVerdict::Undecided);
+        assert_eq!(about(1.0, 1.5), ClaimVerdict::NotReproduced);
     }
 
     #[test]
@@ -201,7 +257,7 @@ mod tests {
                 low: 0.9,
                 high: 1.1,
             };
-            of_interval(interval, Expected::Equal, 1.0, found)
+            of_interval(interval, Expected::Equal, Some(1.0), found)
         };
         assert_eq!(equal(Verdict::Equivalent), ClaimVerdict::Reproduced);
         assert_eq!(equal(Verdict::Inconclusive), ClaimVerdict::Undecided);

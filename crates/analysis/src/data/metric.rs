@@ -38,6 +38,11 @@ pub enum Wanted {
     CpuAt(u32),
     /// 99th percentile, ms, at this number of connections or at the last step.
     P99(Option<u32>),
+    /// Mean service time, ms, at this number of connections.
+    ServiceTime(u32),
+    /// Highest memory, MiB, up to the end of the step at this many connections, or to that of the
+    /// last measured one.
+    Memory(Option<u32>),
     /// Share of requests that failed, 0 to 1, at this number of connections or users.
     FailedShare(u32),
     /// Apdex, 0 to 1, at this number of users.
@@ -262,6 +267,16 @@ pub fn read_nth(case: &CaseData<'_>, wanted: Wanted, nth: u32) -> Option<Metric>
             let ended = requests + failed;
             (ended > 0).then(|| as_f64(failed) / as_f64(ended))
         }),
+        Wanted::ServiceTime(at) => at_step(case, place(at), StepData::service_ms),
+        Wanted::Memory(Some(at)) => at_step(case, place(at), |step| Quantity::Memory.of(step)),
+        Wanted::Memory(None) => {
+            let runs: Vec<&RunData<'_>> = case.completed().collect();
+            let peaks = |run: &RunData<'_>| {
+                let peaks = run.measured().filter_map(|step| Quantity::Memory.of(step));
+                peaks.reduce(f64::max)
+            };
+            Metric::of_runs(&runs, |step| !step.warm_up, peaks)
+        }
         Wanted::Apdex(at) => at_step(case, place(at), requests::apdex),
         Wanted::P99(at) => {
             let of_steps = at_step(case, at.and_then(place), |step| {

@@ -1,4 +1,4 @@
-//! CPU time and memory that a contender used in a step.
+//! CPU time, memory and time for a request that a contender used in a step.
 
 use bakeoff_model::measure::resource::{Memory, ResourceSample};
 use bakeoff_model::record::IntervalRecord;
@@ -57,6 +57,27 @@ impl StepData<'_> {
             .iter()
             .rev()
             .find_map(|slice| slice.contender_after.as_ref()?.memory)
+    }
+
+    /// Returns the contender's mean time for a request, ms. In turns it is the geometric mean over
+    /// those that count, without the load generator's turnaround; `None` there with several
+    /// connections, because some idle at the end of a turn.
+    pub fn service_ms(&self) -> Option<f64> {
+        if !self.is_in_turns() {
+            return Some(self.service?.mean_ms);
+        }
+        let mut each_us = Vec::new();
+        for slice in self.slices.iter().filter(|_| self.connections == 1) {
+            let turns = || slice.load.turns.iter();
+            let ended: u64 = turns().map(|turn| turn.requests + turn.failed).sum();
+            let turnaround_us = as_f64(slice.load.turnaround_ns?) / 1e3 / as_f64(ended.max(1));
+            let counts = |block| self.kept.iter().any(|turn| turn.block == block);
+            let counting = turns().filter(|turn| turn.requests > 0 && counts(turn.block));
+            each_us.extend(counting.map(|turn| {
+                as_f64(turn.length_us) / as_f64(turn.requests + turn.failed) - turnaround_us
+            }));
+        }
+        Some(totals::geometric_mean(each_us.into_iter())? / 1e3 / self.scale.rate)
     }
 
     /// Returns the number of cores that the contender used.

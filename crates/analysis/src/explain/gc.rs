@@ -130,11 +130,10 @@ fn counted(run: &RunData<'_>) -> Option<GcRow> {
     })
 }
 
-/// Returns the share of the time under load in which the collector did not pause the contender, 0
-/// to 1.
-pub fn throughput_share(run: &RunData<'_>) -> Option<f64> {
+/// Returns the share of the time under load in which the collector paused the contender, 0 to 1.
+pub fn paused_share(run: &RunData<'_>) -> Option<f64> {
     let row = logged(run).or_else(|| counted(run))?;
-    Some(row.throughput_percent / 100.0)
+    Some((1.0 - row.throughput_percent / 100.0).max(0.0))
 }
 
 fn throughput_percent(paused_ns: u64, loaded_s: f64) -> f64 {

@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
+use bakeoff_analysis::claims::counts;
 use bakeoff_analysis::{Analysis, AnalysisInput, ClaimRow, ClaimVerdict, RoundResults};
 use bakeoff_model::load::{MinMax, Pace};
-use bakeoff_model::record::Results;
+use bakeoff_model::measure::resource::{CoreTime, HostTime, Jvm};
+use bakeoff_model::record::{Results, sittings};
 use bakeoff_model::suite::Step;
 use bakeoff_model::suite::published::{
     Bounds, Claim, ClaimTest, Expected, LimitKind, Metric, Published,
@@ -28,12 +30,22 @@ fn judged(mut results: Results, claim: Claim, rounds: &[RoundResults]) -> ClaimR
     Analysis::of(&input).claims.remove(0)
 }
 
+fn measured(row: &ClaimRow) -> String {
+    let found = row.found.iter().map(|found| &*found.measured);
+    found.collect::<Vec<_>>().join("; ")
+}
+
+/// The folders that a verdict is based on.
+fn folders(row: &ClaimRow) -> Vec<&str> {
+    row.found.iter().map(|found| &*found.folder).collect()
+}
+
 #[track_caller]
 fn check(results: Results, claim: Claim, verdict: ClaimVerdict, texts: &[&str]) {
     let row = judged(results, claim, &[]);
     assert_eq!(row.verdict, verdict, "{row:#?}");
     for text in texts {
-        let found = row.measured.contains(text) || row.why.contains(text);
+        let found = measured(&row).contains(text) || row.why.contains(text);
         assert!(found, "{text:?} is missing in {row:#?}");
     }
 }
@@ -74,6 +86,7 @@ fn sized(first: &str, second: &str, expected: Expected) -> ClaimTest {
     ClaimTest::Ratio {
         first: first.to_owned(),
         second: second.to_owned(),
+        than: None,
         expected,
     }
 }
@@ -223,6 +236,16 @@ fn limits_matter_to_the_claims_that_say_so() {
         strict.clone(),
         ClaimVerdict::Reproduced,
         &[],
+    );
+    let of_hardware = Claim {
+        same_limits: vec![LimitKind::Host],
+        ..strict.clone()
+    };
+    check(
+        results(&three(), 4),
+        of_hardware,
+        ClaimVerdict::NotTestable,
+        &["it holds on the hardware of the source only"],
     );
     strict.same_limits.push(LimitKind::Cpus);
     check(
@@ -401,11 +424,11 @@ fn a_round_shows_what_the_main_one_cannot() {
     let test = ratio("synthetic-fast", "synthetic-slow", 2.5);
     let row = judged(main, claim(Metric::PeakThroughput, None, test), &[round]);
     assert_eq!(row.verdict, ClaimVerdict::Reproduced);
-    assert_eq!(row.folder, "../engines");
+    assert_eq!(folders(&row), ["../engines"]);
 }
 
 #[test]
-fn the_session_with_most_of_a_claims_contenders_decides_it() {
+fn the_sessions_with_most_of_a_claims_contenders_decide_it() {
     let round = |folder: &str, count: usize| RoundResults {
         folder: folder.to_owned(),
         results: results(&three()[..count], 4),
@@ -416,10 +439,12 @@ fn the_session_with_most_of_a_claims_contenders_decides_it() {
         claim(Metric::CpuPerRequest, None, ClaimTest::Best { best, among })
     };
     let folder = |main: usize, rounds: &[RoundResults]| {
-        judged(results(&three()[..main], 4), best(), rounds).folder
+        let row = judged(results(&three()[..main], 4), best(), rounds);
+        folders(&row).join(", ")
     };
     assert_eq!(folder(2, &[round("../all", 3)]), "../all");
-    assert_eq!(folder(3, &[round("../all", 3)]), "");
+    assert_eq!(folder(3, &[round("../all", 2)]), "");
+    assert_eq!(folder(3, &[round("../all", 3)]), ", ../all");
     assert_eq!(
         folder(1, &[round("../two", 2), round("../all", 3)]),
         "../all"
@@ -455,15 +480,18 @@ fn a_claim_is_read_in_the_round_that_measures_it() {
     let main = || of_round("main", &three());
     let rounds = std::slice::from_ref(&waiting);
     let anywhere = judged(main(), peak(None), rounds);
-    assert_eq!(anywhere.verdict, ClaimVerdict::Reproduced);
-    assert_eq!(anywhere.folder, "");
+    assert_eq!(folders(&anywhere), ["", "../waiting"]);
+    assert_eq!(anywhere.verdict, ClaimVerdict::Undecided);
+    let disagree = "they disagree: reproduced by these results, smaller than claimed, but there \
+                    by ../waiting";
+    assert_eq!(anywhere.why, disagree);
     let there = judged(main(), peak(Some("waiting")), rounds);
     assert_ne!(there.verdict, ClaimVerdict::Reproduced, "{there:#?}");
-    assert_eq!(there.folder, "../waiting");
+    assert_eq!(folders(&there), ["../waiting"]);
     assert!(there.expected.ends_with("; round waiting"), "{there:#?}");
     assert!(!there.why.contains("its round"), "{there:#?}");
     // What others measured under other conditions says so.
-    let elsewhere = judged(main(), peak(Some("absent")), rounds);
+    let elsewhere = judged(main(), peak(Some("absent")), &[]);
     assert_eq!(elsewhere.verdict, ClaimVerdict::Reproduced);
     assert!(
         elsewhere.why.contains("not measured in its round absent"),
@@ -494,7 +522,27 @@ fn what_stands_in_for_something_absent_is_labelled_as_ours() {
     };
     let row = judged(results(&three(), 4), ours, &[]);
     assert_eq!(row.verdict, ClaimVerdict::Reproduced);
+    assert_eq!(row.verdict_text(), "ours: reproduced");
     assert_eq!(row.text, "Ours, with one of ours: It is so");
+    let counted = counts(&[row.clone(), row.clone()]);
+    assert_eq!(
+        counted.len(),
+        1,
+        "no claim of the source was judged: {counted:?}"
+    );
+    let ours = "Ours, with what stands in for theirs: 2 reproduced, ";
+    assert!(counted[0].starts_with(ours), "{counted:?}");
+    let theirs = Claim {
+        replaced_by: Some("an adapter of ours".to_owned()),
+        ..claim(Metric::PeakThroughput, None, test())
+    };
+    let why = "what was measured is not what the source had, but an adapter of ours";
+    check(
+        results(&three(), 4),
+        theirs,
+        ClaimVerdict::NotTestable,
+        &[why],
+    );
     assert_eq!(row.source, "this suite, after An Author, 2020");
 }
 
@@ -554,4 +602,224 @@ fn turns_have_no_percentile_of_a_step_and_say_so() {
         ClaimVerdict::NotTestable,
         &["fast took turns, which have no separate p99 at 64 connections"],
     );
+}
+
+#[test]
+fn a_wide_interval_shows_a_direction_and_no_size() {
+    let played: Vec<_> = (1..=6)
+        .flat_map(|set| {
+            let fast = if set % 2 == 0 { 2000 } else { 4000 };
+            let slices = |requests| vec![(requests, 400_000); 4];
+            [("fast", set, slices(fast)), ("slow", set, slices(1000))]
+        })
+        .collect();
+    let about = sized("fast", "slow", Expected::About(2.8));
+    let about = Claim {
+        benchmark: "locations".to_owned(),
+        ..claim(Metric::PeakThroughput, None, about)
+    };
+    let texts = &["reaches more than 25 % from the claimed size"];
+    let played = turns::results(&played, turns::Way::Turns);
+    check(played, about, ClaimVerdict::Direction, texts);
+}
+
+#[test]
+fn memory_is_read_at_the_end_of_the_load_or_at_a_step() {
+    let mut all = results(&three(), 4);
+    let fast = all.runs.iter_mut();
+    let fast = fast.filter(|run| run.begin.run.contender == "synthetic-fast");
+    for run in fast {
+        // The step that takes most memory need not be played last.
+        let most = run.intervals.iter().map(|slice| slice.connections).max();
+        for slice in &mut run.intervals {
+            let memory = slice.contender_after.as_mut().unwrap();
+            let memory = memory.memory.as_mut().unwrap();
+            let share = if Some(slice.connections) == most {
+                10
+            } else {
+                1
+            };
+            memory.peak_bytes *= share;
+            memory.peak_bytes += u64::from(run.begin.run.repetition) << 10;
+        }
+    }
+    let memory = |at, min| {
+        let test = ratio("synthetic-fast", "synthetic-slow", min);
+        claim(Metric::Memory, at, test)
+    };
+    let end = judged(all.clone(), memory(None, 5.0), &[]);
+    assert_eq!(end.verdict, ClaimVerdict::Reproduced, "{end:#?}");
+    assert!(
+        end.expected
+            .ends_with("MiB of memory at the end of the load")
+    );
+    let at_64 = judged(all, memory(Some(64), 5.0), &[]);
+    assert!(measured(&at_64).contains(" = 1.00 "), "{at_64:#?}");
+}
+
+#[test]
+fn one_loses_more_than_the_other() {
+    let mut all = results(&three(), 4);
+    for run in &mut all.runs {
+        if run.begin.run.contender == "synthetic-fast" {
+            let half = contender("synthetic-fast", 4500.0, 150.0);
+            let begin = &run.begin.run;
+            let half = synthetic::run("city-get", &half, begin.repetition, begin.order);
+            let half = half.intervals.into_iter();
+            run.intervals.retain(|slice| slice.connections != 256);
+            run.intervals
+                .extend(half.filter(|slice| slice.connections == 256));
+        }
+    }
+    let (fast, slow) = ("synthetic-fast", "synthetic-slow");
+    let loss = |first: &str, than: &str, expected| {
+        let test = ClaimTest::Ratio {
+            first: first.to_owned(),
+            second: first.to_owned(),
+            than: Some([than.to_owned(), than.to_owned()]),
+            expected,
+        };
+        Claim {
+            second_at: Some(64),
+            ..claim(Metric::Throughput, Some(256), test)
+        }
+    };
+    let less = Expected::Within(Bounds {
+        min: None,
+        max: Some(0.7),
+    });
+    let row = judged(all.clone(), loss(fast, slow, less), &[]);
+    assert_eq!(row.verdict, ClaimVerdict::Reproduced, "{row:#?}");
+    let text = "(synthetic-fast : synthetic-fast) : (synthetic-slow : synthetic-slow) = 0.5";
+    assert!(measured(&row).starts_with(text), "{row:#?}");
+    let expected =
+        "(synthetic-fast : synthetic-fast at 64) : (synthetic-slow : synthetic-slow at 64)";
+    assert!(row.expected.starts_with(expected), "{row:#?}");
+    let not = ClaimVerdict::NotReproduced;
+    check(all.clone(), loss(slow, fast, less), not, &[]);
+    let middle = "synthetic-middle";
+    check(
+        all,
+        loss(middle, slow, Expected::Equal),
+        ClaimVerdict::Reproduced,
+        &[],
+    );
+}
+
+#[test]
+fn two_loads_are_void_where_others_took_more_of_the_cores_at_one() {
+    let at_two = || {
+        let test = sized("synthetic-slow", "synthetic-slow", Expected::About(1.0));
+        Claim {
+            second_at: Some(8),
+            ..claim(Metric::CpuPerRequest, Some(64), test)
+        }
+    };
+    let stolen = |share: u64| {
+        let mut all = results(&three(), 4);
+        for run in &mut all.runs {
+            let is_second = run.begin.run.repetition == 2;
+            for slice in &mut run.intervals {
+                let wall_ns = slice.load.length_ns();
+                let taken = is_second && slice.connections == 8;
+                let core = CoreTime {
+                    stolen_ns: if taken { wall_ns / 100 * share } else { 0 },
+                    ..CoreTime::default()
+                };
+                slice.host = Some(HostTime {
+                    wall_ns,
+                    own_ns: 0,
+                    cores: vec![core],
+                });
+            }
+        }
+        judged(all, at_two(), &[])
+    };
+    let void = "void: the hypervisor and other processes took 0 % of the cores at 64 connections \
+                and 30 % at 8 in run 2";
+    let row = stolen(30);
+    assert_eq!(
+        (row.verdict, row.why.as_str()),
+        (ClaimVerdict::Undecided, void)
+    );
+    assert!(!stolen(4).why.contains("void"));
+}
+
+#[test]
+fn pauses_are_compared_and_not_the_time_between_them() {
+    let mut all = results(&three(), 4);
+    for run in &mut all.runs {
+        let pauses_ns = if run.begin.run.contender == "synthetic-fast" {
+            300_000
+        } else {
+            3_000
+        };
+        let level = 100 + u64::from(run.begin.run.repetition);
+        let (first, last) = (0, run.intervals.len() - 1);
+        let jvm = |gc_ns| {
+            Some(Jvm {
+                gc_ns,
+                ..Jvm::default()
+            })
+        };
+        run.intervals[first].contender_before.as_mut().unwrap().jvm = jvm(0);
+        run.intervals[last].contender_after.as_mut().unwrap().jvm = jvm(pauses_ns * level);
+    }
+    let equal = sized("synthetic-fast", "synthetic-slow", Expected::Equal);
+    let equal = claim(Metric::GcPauses, None, equal);
+    check(all, equal, ClaimVerdict::NotReproduced, &["= 100 "]);
+}
+
+#[test]
+fn one_user_is_measured_by_service_time() {
+    let slices = |requests| vec![(requests, 400_000); 4];
+    let played: Vec<_> = (1..=4)
+        .flat_map(|set: u32| {
+            let fast = 1000 + u64::from(set);
+            [("fast", set, slices(fast)), ("slow", set, slices(500))]
+        })
+        .collect();
+    let mut played = turns::results(&played, turns::Way::Turns);
+    let service = |at| Claim {
+        benchmark: "locations".to_owned(),
+        ..claim(Metric::ServiceTime, Some(at), ratio("slow", "fast", 2.5))
+    };
+    let several = "which have a service time with one connection only";
+    let not = ClaimVerdict::NotTestable;
+    check(played.clone(), service(64), not, &[several]);
+    for slice in played.runs.iter_mut().flat_map(|run| &mut run.intervals) {
+        slice.connections = 1;
+        // The load generator takes half a millisecond for each request: of 1 and of 2 ms.
+        slice.load.turnaround_ns = Some(slice.load.requests * 500_000);
+    }
+    check(
+        played,
+        service(1),
+        ClaimVerdict::Reproduced,
+        &["slow : fast = 3.0"],
+    );
+}
+
+#[test]
+fn runs_without_a_sitting_are_told_apart_by_host_and_time() {
+    const MINUTE_NS: u64 = 60_000_000_000;
+    let mut all = results(&three()[..1], 6).runs;
+    let places = [(0, "a"), (5, "a"), (9, "a"), (30, "a"), (31, "b"), (1, "b")];
+    for (run, (minute, host)) in all.iter_mut().zip(places) {
+        host.clone_into(&mut run.begin.host.kernel);
+        let startup = run.startup.as_mut().unwrap();
+        startup.resources.at_ns = minute * MINUTE_NS + startup.startup_ns;
+        for slice in &mut run.intervals {
+            slice.load.end_ns = (minute + 4) * MINUTE_NS;
+        }
+    }
+    all[4].begin.sitting = Some("known".to_owned());
+    sittings::fill_in(&mut all);
+    let found: Vec<&str> = all
+        .iter()
+        .filter_map(|run| run.begin.sitting.as_deref())
+        .collect();
+    let first = |order: usize| all[order].begin.at.as_str();
+    let expected = [first(0), first(0), first(0), first(3), "known", first(5)];
+    assert_eq!(found, expected);
 }

@@ -181,7 +181,11 @@ fn claim(reading: &mut Reading<'_>, place: &KeyPath, table: ClaimTable) -> Optio
     let needs_at = metric.is_event()
         || matches!(
             metric,
-            Metric::Throughput | Metric::P99 | Metric::FailedShare | Metric::Apdex
+            Metric::Throughput
+                | Metric::ServiceTime
+                | Metric::P99
+                | Metric::FailedShare
+                | Metric::Apdex
         );
     if needs_at && table.at.is_none() {
         let message = format!("`{place}`: this metric needs `at`, the connections");
@@ -194,10 +198,17 @@ fn claim(reading: &mut Reading<'_>, place: &KeyPath, table: ClaimTable) -> Optio
         let hint = "`contenders` goes with what happens, the others with values".to_owned();
         reading.complain(&place.key("metric"), &message, Some(hint));
     }
-    if table.second_benchmark.is_some() && !matches!(test, ClaimTest::Ratio { .. }) {
-        let message = format!("`{place}` names a second benchmark, but no ratio");
-        let hint = "`second-benchmark` goes with `first` and `second`".to_owned();
-        reading.complain(&place.key("second-benchmark"), &message, Some(hint));
+    let of_ratios = [
+        ("second-benchmark", table.second_benchmark.is_some()),
+        ("second-at", table.second_at.is_some()),
+        ("than", table.than.is_some()),
+    ];
+    for (key, _) in of_ratios.into_iter().filter(|(_, given)| *given) {
+        if !matches!(test, ClaimTest::Ratio { .. }) {
+            let message = format!("`{place}` has `{key}`, but no ratio");
+            let hint = format!("`{key}` goes with `first` and `second`");
+            reading.complain(&place.key(key), &message, Some(hint));
+        }
     }
     if table.nth_step.is_some() && table.at.is_none() {
         let message = format!("`{place}` has `nth-step` without `at`");
@@ -219,7 +230,8 @@ fn claim(reading: &mut Reading<'_>, place: &KeyPath, table: ClaimTable) -> Optio
         same_limits: table.same_limits,
         round: table.round,
         absent: None,
-        stand_in: None,
+        replaced_by: None,
+        stand_in: table.stand_in,
     })
 }
 
@@ -228,15 +240,14 @@ fn claim(reading: &mut Reading<'_>, place: &KeyPath, table: ClaimTable) -> Optio
 fn with_ours(mut claim: Claim, absent: &[AbsentTable]) -> Vec<Claim> {
     let is_named = |one: &&AbsentTable| names_one(&mut claim, one);
     let named: Vec<&AbsentTable> = absent.iter().filter(is_named).collect();
-    if named.is_empty() {
+    let own = claim.stand_in.take();
+    let stand_ins = named.iter().map(|one| &one.stand_in).chain(&own);
+    let stand_ins: Vec<&str> = stand_ins.map(String::as_str).collect();
+    if stand_ins.is_empty() {
         return vec![claim];
     }
-    let joined = |of: fn(&AbsentTable) -> &str, by: &str| {
-        let texts: Vec<&str> = named.iter().map(|one| of(one)).collect();
-        texts.join(by)
-    };
     let mut ours = Claim {
-        stand_in: Some(joined(|one| &one.stand_in, " and ")),
+        stand_in: Some(stand_ins.join(" and ")),
         quote: None,
         derived: None,
         ..claim.clone()
@@ -250,7 +261,9 @@ fn with_ours(mut claim: Claim, absent: &[AbsentTable]) -> Vec<Claim> {
             *label = replaced;
         }
     }
-    claim.absent = Some(joined(|one| &one.why, ", "));
+    let why: Vec<&str> = named.iter().map(|one| &*one.why).collect();
+    claim.absent = (!why.is_empty()).then(|| why.join(", "));
+    claim.replaced_by = own;
     vec![claim, ours]
 }
 
@@ -262,7 +275,15 @@ fn names_one(claim: &mut Claim, absent: &AbsentTable) -> bool {
 /// The labels and globs of contenders in what has to hold.
 fn labels(test: &mut ClaimTest) -> Vec<&mut String> {
     match test {
-        ClaimTest::Ratio { first, second, .. } => vec![first, second],
+        ClaimTest::Ratio {
+            first,
+            second,
+            than,
+            ..
+        } => [first, second]
+            .into_iter()
+            .chain(than.iter_mut().flatten())
+            .collect(),
         ClaimTest::Value { contender, .. } => vec![contender],
         ClaimTest::Best { best, among } => std::iter::once(best).chain(among).collect(),
         ClaimTest::Order { order } => order.iter_mut().collect(),
@@ -285,6 +306,7 @@ fn test(reading: &mut Reading<'_>, place: &KeyPath, table: &ClaimTable) -> Optio
         found.push(ClaimTest::Ratio {
             first,
             second,
+            than: table.than.clone(),
             expected,
         });
     }
@@ -370,7 +392,9 @@ fn exact(reading: &mut Reading<'_>, place: &KeyPath, table: &ClaimTable) {
         .into_iter()
         .filter_map(|(key, label)| Some((key, label.as_deref()?)));
     let ordered = table.order.iter().map(|label| ("order", label.as_str()));
-    for (key, label) in single.chain(ordered) {
+    let than = table.than.iter().flatten();
+    let than = than.map(|label| ("than", label.as_str()));
+    for (key, label) in single.chain(ordered).chain(than) {
         if label.contains(['*', '?']) {
             let message = format!("{label:?} does not name one contender");
             let hint = "a claim is about certain contenders: write the case's whole label";

@@ -164,6 +164,9 @@ pub(crate) struct ClaimTable {
     pub(crate) first: Option<String>,
     /// The ratio's lower half.
     pub(crate) second: Option<String>,
+    /// Two contenders by whose ratio, read at the same places, that of `first` and `second` is
+    /// divided.
+    pub(crate) than: Option<[String; 2]>,
     /// The contender whose value it is.
     pub(crate) contender: Option<String>,
     /// The lower bound of the ratio or value.
@@ -195,4 +198,8 @@ pub(crate) struct ClaimTable {
     pub(crate) same_limits: Vec<LimitKind>,
     /// The round that measures the claim under its conditions, if others have its contenders, too.
     pub(crate) round: Option<String>,
+    /// Name of the measured systems if the source had others under these labels: the
+    /// claim is there twice, as the source's, which no result answers, and as ours.
+    #[schemars(length(min = 1))]
+    pub(crate) stand_in: Option<String>,
 }

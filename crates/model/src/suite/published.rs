@@ -103,6 +103,9 @@ pub struct Claim {
     /// Why what the claim names cannot be measured here, according to the suite's author; absent if
     /// it can.
     pub absent: Option<String>,
+    /// Name of the measured systems if the source had others under these labels: no result answers
+    /// the source's claim then. Absent if it had the same.
+    pub replaced_by: Option<String>,
     /// The contender that stands in for the named one, if the suite and not the source asks the
     /// question.
     pub stand_in: Option<String>,
@@ -116,15 +119,18 @@ pub enum LimitKind {
     Cpus,
     /// Memory.
     Memory,
+    /// The hardware, which no other measurement has: absolute times of it hold nowhere else.
+    Host,
 }
 
 impl LimitKind {
-    /// Whether this limit is the same in both.
+    /// Whether this limit is the same in both; the hardware never is.
     #[must_use]
     pub fn same(self, one: &Limits, other: &Limits) -> bool {
         match self {
             Self::Cpus => one.cpus == other.cpus,
             Self::Memory => one.memory_bytes == other.memory_bytes,
+            Self::Host => false,
         }
     }
 }
@@ -139,6 +145,9 @@ pub enum ClaimTest {
         first: String,
         /// Below the line.
         second: String,
+        /// Two contenders by whose ratio, read at the same places, that of `first` and `second` is
+        /// divided: one loses more than the other. None for a plain ratio.
+        than: Option<[String; 2]>,
         /// The expected value.
         expected: Expected,
     },
@@ -202,17 +211,19 @@ pub enum Metric {
     CpuPerRequest,
     /// CPU per request over the whole life of the process, start-up included, microseconds.
     CpuPerRequestWhole,
-    /// Memory at its highest, MiB.
+    /// Highest memory up to the end of the load, or of its step with `at` connections, MiB.
     Memory,
+    /// Mean time of the contender for one request at this number of connections, ms: in turns only
+    /// with one, and without the time that the load generator takes between two requests.
+    ServiceTime,
     /// 99th percentile at this number of connections, ms.
     P99,
     /// Share of requests that failed at this number of connections or users, 0 to 1.
     FailedShare,
     /// Apdex at this number of users with T = 1.5 s, 0 to 1; a failure is a frustrated user.
     Apdex,
-    /// Share of the time under load in which the garbage collector did not pause the contender,
-    /// 0 to 1.
-    GcThroughput,
+    /// Share of the time under load in which the garbage collector paused the contender, 0 to 1.
+    GcPauses,
     /// Seconds from the program's start to the first response.
     StartUp,
     /// CPU seconds up to the end of the warm-up steps, start-up included, beyond what equally many
@@ -228,10 +239,14 @@ impl Metric {
     /// Whether a higher value is the better one.
     #[must_use]
     pub fn higher_is_better(self) -> bool {
-        matches!(
-            self,
-            Self::PeakThroughput | Self::Throughput | Self::Apdex | Self::GcThroughput
-        )
+        matches!(self, Self::PeakThroughput | Self::Throughput | Self::Apdex)
+    }
+
+    /// The value at which nothing of what it counts happens, such as failures; `None` for other
+    /// metrics, of which a smaller value than claimed is not less of the same.
+    #[must_use]
+    pub fn no_effect(self) -> Option<f64> {
+        matches!(self, Self::FailedShare | Self::GcPauses | Self::WarmUpCpu).then_some(0.0)
     }
 
     /// Whether it is something that happens, not a value.
@@ -249,11 +264,13 @@ impl Metric {
             Self::Throughput => format!("requests/s{at}"),
             Self::CpuPerRequest => format!("µs of CPU per request{at}"),
             Self::CpuPerRequestWhole => "µs of CPU per request, start-up included".to_owned(),
-            Self::Memory => "MiB of memory at its highest".to_owned(),
+            Self::Memory if at.is_empty() => "MiB of memory at the end of the load".to_owned(),
+            Self::Memory => format!("MiB of memory{at}"),
+            Self::ServiceTime => format!("ms of service time{at}"),
             Self::P99 => format!("ms, p99{at}"),
             Self::FailedShare => format!("of requests failed{at}"),
             Self::Apdex => format!("Apdex{at}"),
-            Self::GcThroughput => "of the time without a pause for garbage collection".to_owned(),
+            Self::GcPauses => "of the time in pauses for garbage collection".to_owned(),
             Self::StartUp => "s of start-up".to_owned(),
             Self::WarmUpCpu => "CPU s until warm, beyond its requests".to_owned(),
             Self::KilledForMemory => format!("killed for memory{at}"),

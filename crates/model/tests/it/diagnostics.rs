@@ -565,6 +565,47 @@ about = 2
 }
 
 #[test]
+fn what_goes_with_a_ratio_needs_one() {
+    let published = r#"
+[[source]]
+name = "article"
+title = "A title"
+author = "An Author"
+date = "2020"
+
+[[claim]]
+text = "One alone loses more"
+source = "article"
+benchmark = "get"
+metric = "throughput"
+at = 64
+second-at = 8
+contender = "a"
+than = ["b", "c*"]
+min = 2
+
+[[claim]]
+text = "A time of how many users"
+source = "article"
+benchmark = "get"
+metric = "service-time"
+first = "a"
+second = "b"
+min = 2
+"#;
+    let found = all_complaints(SUITE, &[], &[CONTENDER], Some(published));
+    assert_snapshot!(found, @r#"
+    published.toml:14:13: `claim[0]` has `second-at`, but no ratio
+      hint: `second-at` goes with `first` and `second`
+    published.toml:16:8: "c*" does not name one contender
+      hint: a claim is about certain contenders: write the case's whole label
+    published.toml:16:8: `claim[0]` has `than`, but no ratio
+      hint: `than` goes with `first` and `second`
+    published.toml:23:10: `claim[1]`: this metric needs `at`, the connections
+    "#);
+}
+
+#[test]
 fn claims_name_a_round_of_the_suite_and_what_is_absent_is_claimed() {
     let published = r#"
 [[source]]

@@ -88,7 +88,10 @@ fn all_examples_parse() {
         .iter()
         .map(|c| c.round.as_deref())
         .collect();
-    assert_eq!(rounds, [Some("http4k-engines"), None, None, None]);
+    assert_eq!(
+        rounds,
+        [Some("http4k-engines"), None, None, None, None, None]
+    );
     let last = published.claims.last();
     assert_eq!(
         last.and_then(|claim| claim.stand_in.as_deref()),

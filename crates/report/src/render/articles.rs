@@ -13,7 +13,7 @@ use bakeoff_analysis::LoadAnalysis;
 use bakeoff_analysis::RoundResults;
 use bakeoff_analysis::StartupAnalysis;
 use bakeoff_analysis::benchmarks::{load, startup};
-use bakeoff_analysis::claims::{self, ClaimRow, ClaimSession, limits_text};
+use bakeoff_analysis::claims::{self, ClaimRow, ClaimSession, Found, limits_text};
 use bakeoff_analysis::data::labels::step_labels;
 use bakeoff_analysis::data::metric::Metric;
 use bakeoff_analysis::data::number::{count, range, significant, significant_or_dash};
@@ -360,14 +360,21 @@ fn claims_table(published: &Published, claims: &[ClaimRow], source: &Source) -> 
     // Rows are in the order of the claims.
     let rows = published.claims.iter().zip(claims);
     let own = rows.filter(|(claim, _)| claim.source == source.name);
-    let own: Vec<&ClaimRow> = own.map(|(_, row)| row).collect();
+    let own: Vec<ClaimRow> = own.map(|(_, row)| row.clone()).collect();
     if own.is_empty() {
         return String::new();
     }
-    let mut text = "\n## Claims\n\n| claim | verdict | measured here | round | holds when |\n\
-                    |---|---|---|---|---|\n"
-        .to_owned();
-    for row in own {
+    let each = |row: &ClaimRow, of: fn(&Found) -> &str| {
+        let each: Vec<&str> = row.found.iter().map(of).collect();
+        each.join("; ")
+    };
+    let counted = claims::counts(&own).join(" ");
+    let mut text = format!("\n## Claims\n\n{counted}\n");
+    text.push_str(
+        "\n| claim | verdict | measured here | round | holds when |\n\
+         |---|---|---|---|---|\n",
+    );
+    for row in &own {
         let why = match row.why.is_empty() {
             true => String::new(),
             false => format!(": {}", row.why),
@@ -382,9 +389,9 @@ fn claims_table(published: &Published, claims: &[ClaimRow], source: &Source) -> 
         };
         let cells = [
             format!("{}{quote}{derived}", row.text),
-            format!("**{}**{why}", row.verdict.name()),
-            row.measured.clone(),
-            row.folder.clone(),
+            format!("**{}**{why}", row.verdict_text()),
+            each(row, |found| &found.measured),
+            each(row, |found| &found.folder),
             row.expected.clone(),
         ];
         let cells = cells.map(|cell| cell.replace('|', "\\|").replace('<', "&lt;"));

@@ -101,7 +101,7 @@ fn push_claims(text: &mut String, analysis: &Analysis<'_>) {
     text.push_str("\n## Claims of others\n\n");
     let judged = JudgedClaims::of(&analysis.claims);
     if judged.rows.is_empty() {
-        let _ = writeln!(text, "{}", none_testable(analysis.claims.len()));
+        let _ = writeln!(text, "{}", none_testable(&analysis.claims));
         return;
     }
     let published = analysis.results.published.iter();
@@ -123,10 +123,14 @@ fn push_claims(text: &mut String, analysis: &Analysis<'_>) {
          |---|---|---|---|\n",
     );
     for row in &judged.rows {
-        let round = match row.folder.as_str() {
-            "" => String::new(),
-            folder => format!(" ([{0}]({0}/results.md))", folder),
-        };
+        let found = row.found.iter().map(|found| match found.folder.as_str() {
+            "" => escape(&found.measured),
+            folder => format!(
+                "{} ([{folder}]({folder}/results.md))",
+                escape(&found.measured)
+            ),
+        });
+        let found: Vec<String> = found.collect();
         let why = match row.why.as_str() {
             "" => String::new(),
             why => format!(": {}", escape(why)),
@@ -141,12 +145,12 @@ fn push_claims(text: &mut String, analysis: &Analysis<'_>) {
         };
         let _ = writeln!(
             text,
-            "| {}{quote} ({}{derived}) | {} | {}{round} | **{}**{why} |",
+            "| {}{quote} ({}{derived}) | {} | {} | **{}**{why} |",
             escape(&row.text),
             escape(&row.source),
             escape(&row.expected),
-            escape(&row.measured),
-            row.verdict.name()
+            found.join("; "),
+            row.verdict_text()
         );
     }
     if !judged.untestable.is_empty() {

@@ -54,6 +54,7 @@ pub(crate) fn claim(metric: Metric, at: Option<u32>, test: ClaimTest) -> Claim {
         same_limits: Vec::new(),
         round: None,
         absent: None,
+        replaced_by: None,
         stand_in: None,
     }
 }
@@ -62,6 +63,7 @@ pub(crate) fn ratio(first: &str, second: &str, min: f64) -> ClaimTest {
     ClaimTest::Ratio {
         first: first.to_owned(),
         second: second.to_owned(),
+        than: None,
         expected: Expected::Within(Bounds {
             min: Some(min),
             max: None,

@@ -8,7 +8,7 @@ use super::table::{self, Heading};
 use crate::render::table::{Cell, Column, Table};
 use bakeoff_analysis::Analysis;
 use bakeoff_analysis::claims::{
-    ClaimRow, ClaimVerdict, JudgedClaims, limits_text, none_testable, untestable,
+    ClaimRow, ClaimVerdict, JudgedClaims, counts, limits_text, none_testable, untestable,
 };
 
 const COLUMNS: &[Column<PublishedResult>] = &[
@@ -51,7 +51,7 @@ pub(super) fn section(analysis: &Analysis<'_>) -> Markup {
                 @let judged = JudgedClaims::of(&analysis.claims);
                 @if judged.rows.is_empty() && !analysis.claims.is_empty() {
                     details {
-                        summary { (none_testable(analysis.claims.len())) }
+                        summary { (none_testable(&analysis.claims)) }
                         (sources(analysis, published))
                         @for (_, rows) in &judged.untestable { (table_of(rows)) }
                         (numbers(&published.results))
@@ -96,19 +96,17 @@ fn source(one: &Source) -> Markup {
 }
 
 fn claims(all: &[ClaimRow], judged: &JudgedClaims<'_>) -> Markup {
-    let count = |verdict| all.iter().filter(|row| row.verdict == verdict).count();
-    let verdicts = ClaimVerdict::ALL.into_iter();
-    let counts: Vec<String> = verdicts
-        .map(|verdict| format!("{} {}", count(verdict), verdict.name()))
-        .collect();
     html! {
         @if !all.is_empty() {
-            p { (counts.join(", ")) "." }
+            @for sentence in counts(all) { p { (sentence) } }
             p.hint {
                 "Reproduced: the whole 95 % interval of what we measured lies within the claim's \
-                 bounds, or it holds the claimed size and not “no effect”; smaller or larger: the \
-                 effect is significant, of another size; not reproduced: the whole interval lies \
-                 elsewhere; undecided: it allows both. Compared are runs of one session only."
+                 bounds, or it holds the claimed size, reaches at most 25 % from it and does not \
+                 hold “no effect”; if it reaches further, only the direction is reproduced; \
+                 smaller or larger: the effect is significant, of another size; not reproduced: \
+                 the whole interval lies elsewhere; undecided: it allows both, or folders \
+                 disagree. Compared are runs of one session only. “Ours” is about replacements of \
+                 the source’s systems, and does not answer the source."
             }
             (table_of(&judged.rows))
             @for (source, rows) in &judged.untestable {
@@ -131,7 +129,7 @@ fn table_of(rows: &[&ClaimRow]) -> Markup {
 fn claim(row: &ClaimRow) -> Markup {
     let class = match row.verdict {
         ClaimVerdict::Reproduced => "good",
-        ClaimVerdict::Smaller | ClaimVerdict::Larger => "undecided",
+        ClaimVerdict::Direction | ClaimVerdict::Smaller | ClaimVerdict::Larger => "undecided",
         ClaimVerdict::NotReproduced => "bad",
         ClaimVerdict::Undecided => "undecided",
         ClaimVerdict::NotTestable => "none",
@@ -147,14 +145,20 @@ fn claim(row: &ClaimRow) -> Markup {
                 }
             }
             td class=(class) {
-                b { (row.verdict.name()) }
+                b { (row.verdict_text()) }
                 @if !row.why.is_empty() { small.note { (row.why) } }
             }
             td {
-                @if row.measured.is_empty() { "–" } @else { (row.measured) }
-                @if !row.folder.is_empty() {
-                    " " small {
-                        "in " a href={ "../" (row.folder) "/report/index.html" } { (row.folder) }
+                @if row.found.is_empty() { "–" }
+                @for (place, found) in row.found.iter().enumerate() {
+                    @if place > 0 { br; }
+                    (found.measured)
+                    @if !found.folder.is_empty() {
+                        " " small {
+                            "in " a href={ "../" (found.folder) "/report/index.html" } {
+                                (found.folder)
+                            }
+                        }
                     }
                 }
             }
