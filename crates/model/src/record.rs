@@ -1,5 +1,4 @@
-//! Records of a session: one file of JSON Lines per run, one [`Record`] a line, appended and
-//! synced as it happens.
+//! Records of a session: a file of JSON Lines per run, one [`Record`] a line, synced as it happens.
 
 pub mod failure;
 mod host;

@@ -113,8 +113,8 @@ impl World {
 
     /// Has the profile wait only so long for a contender that will not respond.
     pub(crate) fn start_within(&self, time: &str) {
-        let wait = format!("runs = 1\nstart-timeout = \"{time}\"\n");
-        self.change_suite("runs = 1\n", &wait);
+        let usual = "start-timeout = \"15s\"";
+        self.change_suite(usual, &format!("start-timeout = \"{time}\""));
     }
 
     pub(crate) fn read(&self, file: &str) -> String {

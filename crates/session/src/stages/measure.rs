@@ -12,9 +12,10 @@ mod until_warm;
 use bakeoff_base::problem::Problem;
 use bakeoff_model::load::{LoadEvent, LoadInterval, LoadSpec, StepCommand};
 use bakeoff_model::plan::PlannedRun;
-use bakeoff_model::record::failure::Failure;
+use bakeoff_model::record::failure::{Failure, Stage};
 use bakeoff_model::record::{Others, Record};
 use bakeoff_model::suite::Step as PlannedStep;
+use bakeoff_model::suite::conditions::RuntimeKind;
 use bakeoff_places::Instance;
 use bakeoff_places::contracts::RunningLoad;
 use bakeoff_validity::{JudgedSlice, evidence_of};
@@ -46,9 +47,14 @@ pub(crate) struct RecordedSlice {
     pub(crate) judged: JudgedSlice,
 }
 
+/// The start of a sentence.
+const FAILED: &str = "the load generator failed";
+
 /// A load, played step by step. Dropping it ends its load generator.
 pub(crate) struct LoadDriver {
     generator: Box<dyn RunningLoad>,
+    /// Whether it runs in Pods, which a cluster may end: the next run has another then.
+    in_pods: bool,
     /// The steps in the order in which they are played.
     steps: Vec<PlannedStep>,
     /// The numbers of these steps in the run.
@@ -117,7 +123,7 @@ impl LoadDriver {
         spec: impl Fn(&SpecInput<'_>) -> LoadSpec,
     ) -> Result<Self, Halt> {
         let Some(first) = on.first() else {
-            return Err(failed("there is nothing to load"));
+            return Err(Halt::of_tool(Problem::new("there is nothing to load")));
         };
         let may_bind = bakeoff_load::may_bind_to_device();
         let loaded = on.iter().map(|one| Loaded {
@@ -154,6 +160,7 @@ impl LoadDriver {
         }
         Ok(Self {
             generator: first.parts.place.generator.start(&spec).await?,
+            in_pods: first.case.begin.runtime == RuntimeKind::Kubernetes,
             steps,
             numbers: Vec::new(),
             done: 0,
@@ -288,7 +295,7 @@ impl LoadDriver {
                     }
                     return Ok(());
                 }
-                other => return Err(unexpected(other)),
+                other => return Err(self.unexpected(other)),
             }
         }
     }
@@ -309,7 +316,7 @@ impl LoadDriver {
         for load in slices.ended {
             let side = load.side as usize;
             let (Some(one), Some(account)) = (on.get_mut(side), self.accounts.get_mut(side)) else {
-                return Err(failed("it counted for a target that it does not have"));
+                return Err(self.failed("it counted for a target that it does not have"));
             };
             if account.lost.is_some() && !std::mem::take(&mut account.has_open_slice) {
                 continue;
@@ -373,7 +380,7 @@ impl LoadDriver {
                 further,
                 ..
             }) => std::iter::once(connections).chain(further),
-            Some(other) => return Err(unexpected(other)),
+            Some(other) => return Err(self.unexpected(other)),
             None => return Ok(None),
         };
         let all = on.iter_mut().zip(&mut self.accounts).zip(connections);
@@ -407,36 +414,41 @@ impl LoadDriver {
 
     async fn event(&mut self) -> Result<LoadEvent, Halt> {
         let event = self.generator.next().await;
-        let event = event.map_err(|error| failed(&error.to_string()))?;
+        let event = event.map_err(|error| self.failed(&error.to_string()))?;
         Ok(event.unwrap_or(LoadEvent::Done))
     }
 
     async fn tell(&mut self, command: StepCommand) -> Result<(), Halt> {
         let told = self.generator.tell(command).await;
-        told.map_err(|error| failed(&error.to_string()))
+        told.map_err(|error| self.failed(&error.to_string()))
     }
 
     /// Waits until the load generator has ended.
     pub(crate) async fn end(&mut self) -> Result<(), Halt> {
         match self.event().await? {
             LoadEvent::Done => Ok(()),
-            other => Err(unexpected(other)),
+            other => Err(self.unexpected(other)),
         }
     }
-}
 
-fn unexpected(event: LoadEvent) -> Halt {
-    match event {
-        LoadEvent::Failed { message } => failed(&message),
-        LoadEvent::Done => failed("it ended before its load did"),
-        LoadEvent::Ready { .. }
-        | LoadEvent::Began { .. }
-        | LoadEvent::Interval(_)
-        | LoadEvent::StepDone { .. } => failed("its events are out of order"),
+    fn unexpected(&self, event: LoadEvent) -> Halt {
+        match event {
+            LoadEvent::Failed { message } => self.failed(&message),
+            LoadEvent::Done => self.failed("it ended before its load did"),
+            LoadEvent::Ready { .. }
+            | LoadEvent::Began { .. }
+            | LoadEvent::Interval(_)
+            | LoadEvent::StepDone { .. } => self.failed("its events are out of order"),
+        }
     }
-}
 
-/// Failures of a service are never among these: the load generator counts them.
-fn failed(message: &str) -> Halt {
-    Halt::of_tool(Problem::new(message).context("the load generator failed"))
+    /// The load generator failed. Failures of a service are never among these: the load generator
+    /// counts them.
+    fn failed(&self, message: &str) -> Halt {
+        let problem = Problem::new(message).context(FAILED);
+        match self.in_pods {
+            true => Failure::of(Stage::Load, problem).into(),
+            false => Halt::of_tool(problem),
+        }
+    }
 }
