@@ -220,3 +220,45 @@ fn kept(key: &RequestKey, headers: &[(String, String)]) -> BTreeMap<String, Stri
     });
     kept.collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+    use std::time::{Duration, Instant};
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
+    use super::recorded;
+    use crate::key::RequestKey;
+    use crate::proxy::{Body, Exchange, SentRequest};
+
+    #[test]
+    fn compressed_responses_are_recorded_as_their_content() {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        encoder.write_all(b"content").unwrap();
+        let mut body = Body::new(1000);
+        body.push(&encoder.finish().unwrap());
+        let headers = [("Content-Encoding", "gzip"), ("Content-Type", "text/plain")];
+        let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+        let exchange = Exchange {
+            is_http2: false,
+            request: SentRequest {
+                method: "GET".to_owned(),
+                target: "/".to_owned(),
+                headers: Vec::new(),
+                body: Body::new(0),
+            },
+            status: 200,
+            headers: headers.map(owned).into(),
+            body,
+            arrived: Instant::now(),
+            took: Duration::from_micros(7),
+        };
+        let key = RequestKey::of("GET", "/", b"");
+        let kept = recorded(&key, exchange).unwrap();
+        assert_eq!(kept.body, b"content");
+        assert_eq!(kept.headers.len(), 1);
+        assert_eq!(kept.durations_us, [7]);
+    }
+}

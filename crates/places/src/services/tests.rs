@@ -71,7 +71,6 @@ async fn upstream() -> (SocketAddr, Arc<AtomicUsize>) {
 }
 
 async fn upstream_answer(request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {
-    assert!(!request.headers().contains_key("accept-encoding"));
     let head = request.method() == "HEAD";
     let path = request.uri().path().to_owned();
     let body = request.into_body().collect().await.unwrap().to_bytes();
@@ -190,7 +189,7 @@ async fn a_dead_backend_is_not_recorded() {
     let (answers, summary) = record(dead, &out, &QUESTIONS[..1]).await;
     assert_eq!(answers[0].status, 502);
     assert_eq!(summary.exchanges, 0);
-    assert!(summary.notes[0].starts_with("GET /: the backend did not respond: "));
+    assert!(summary.notes[0].starts_with("GET /: the server cannot be reached: "));
     assert!(!out.exists());
 }
 
