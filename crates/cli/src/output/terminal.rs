@@ -211,3 +211,29 @@ fn is_of_two(analysis: &Analysis<'_>) -> bool {
     let ranked: usize = tables.map(|table| table.rows.len()).sum();
     ranked + load.summary.unranked.len() == 2
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use bakeoff_analysis::{Analysis, AnalysisInput};
+    use bakeoff_session::store::results;
+
+    #[test]
+    fn the_readme_shows_the_end_of_a_committed_session() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let results = results::read(&root.join("records/hello")).unwrap();
+        let analysis = Analysis::of(&AnalysisInput {
+            results: &results,
+            title: "",
+            rounds: &[],
+        });
+        let answer = bakeoff_report::terminal_answer(&analysis, 80);
+        let readme = fs::read_to_string(root.join("README.md")).unwrap();
+        assert!(
+            readme.contains(&format!("```text\n{answer}```")),
+            "{answer}"
+        );
+    }
+}
