@@ -29,7 +29,7 @@ pub(super) struct Gallery {
     folders: Vec<PathBuf>,
 }
 
-/// Writes a page for each suite with records and one for each results folder.
+/// Writes a page for each folder of records, mostly a suite's, and one for each results folder.
 pub(super) fn write(root: &Path, folder: &Path, sources: &Path) -> anyhow::Result<Gallery> {
     // Rendering writes next to the records, so it is done on a copy. Records name their suite by
     // the way to it, which must lead there from the copy as well.
@@ -56,7 +56,9 @@ pub(super) fn write(root: &Path, folder: &Path, sources: &Path) -> anyhow::Resul
         for results in results(&suite)? {
             gallery.add(&results, &name, sources)?;
         }
-        gallery.articles(&suite, &name, sources)?;
+        if root.join("suites").join(&name).join("published.toml").is_file() {
+            gallery.articles(&suite, &name, sources)?;
+        }
     }
     ensure!(!gallery.folders.is_empty(), "there are no records");
     Ok(gallery)

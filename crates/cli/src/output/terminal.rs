@@ -223,7 +223,7 @@ mod tests {
     #[test]
     fn the_readme_shows_the_end_of_a_committed_session() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let results = results::read(&root.join("records/hello")).unwrap();
+        let results = results::read(&root.join("records/duels/hello")).unwrap();
         let analysis = Analysis::of(&AnalysisInput {
             results: &results,
             title: "",
