@@ -15,7 +15,7 @@ const views = [
 const serious = ["serious", "critical"];
 // axe-core takes minutes for a page of thousands of rows, which are all made alike: it looks at pages up
 // to this size, and at the smallest one where all are larger.
-const axeBytesMax = 2_500_000;
+const axeBytesMax = 1_500_000;
 
 // Something is drawn in every chart, in letters that can be read.
 async function figures(page) {

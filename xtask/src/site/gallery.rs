@@ -29,7 +29,7 @@ pub(super) struct Gallery {
     folders: Vec<PathBuf>,
 }
 
-/// Writes a page for each folder of records, mostly a suite's, and one for each results folder.
+/// Writes a page for each suite with records and one for each results folder.
 pub(super) fn write(root: &Path, folder: &Path, sources: &Path) -> anyhow::Result<Gallery> {
     // Rendering writes next to the records, so it is done on a copy. Records name their suite by
     // the way to it, which must lead there from the copy as well.
@@ -44,6 +44,9 @@ pub(super) fn write(root: &Path, folder: &Path, sources: &Path) -> anyhow::Resul
     };
     for suite in folders(&records)? {
         let name = name(&suite);
+        if !root.join("suites").join(&name).is_dir() {
+            continue;
+        }
         let text = fs::read_to_string(suite.join("README.md")).unwrap_or_default();
         let page = sources.join("gallery").join(&name);
         fs::create_dir_all(&page)?;
@@ -56,9 +59,7 @@ pub(super) fn write(root: &Path, folder: &Path, sources: &Path) -> anyhow::Resul
         for results in results(&suite)? {
             gallery.add(&results, &name, sources)?;
         }
-        if root.join("suites").join(&name).join("published.toml").is_file() {
-            gallery.articles(&suite, &name, sources)?;
-        }
+        gallery.articles(&suite, &name, sources)?;
     }
     ensure!(!gallery.folders.is_empty(), "there are no records");
     Ok(gallery)
