@@ -365,9 +365,9 @@ impl<'a> Job<'a> {
     /// Something of the cache cannot be read or written.
     fn broken(&self, path: &Path, error: &dyn std::fmt::Display) -> BuildError {
         let (name, path) = (&self.contender.name, path.display());
-        let problem = format_args!("{name}: cannot prepare its build: {path}: {error}");
+        let problem = format!("{name}: cannot prepare its build: {path}: {error}");
         let hint = "end the cause, or name another folder for builds in BAKEOFF_CACHE";
-        BuildError::Cache(Problem::new(problem).with_hint(hint))
+        BuildError::Cache(Problem::from(problem).with_hint(hint))
     }
 
     /// Sources cannot be copied: the cache or this process has no room for them, or they cannot be
