@@ -1,4 +1,4 @@
-//! Words that depend on numbers, and letters that a terminal obeys.
+//! Words that depend on numbers, and control characters of terminals.
 
 /// Returns a count with its noun: `1 thread`, `2 threads`, `0 threads`. For nouns that take an `s`.
 #[must_use]

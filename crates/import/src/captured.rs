@@ -16,7 +16,7 @@ use redaction::Redaction;
 
 pub use redaction::Variable;
 
-/// Headers that belong to a connection, and are made anew with each request.
+/// Headers that belong to a connection; each request gets new ones.
 const OF_CONNECTION: [&str; 9] = [
     "connection",
     "content-length",

@@ -15,8 +15,8 @@ use crate::data::benchmark::RunData;
 use crate::data::number::{counted, range, ratio_text, significant};
 use crate::tables::comparison;
 
-/// Judges a ratio, divided by that of the contenders `than`. `cases` are those of the upper and of
-/// the lower half.
+/// Judges the ratio of the cases `upper : lower`, divided by the same ratio of the contenders in
+/// `than` if there are any.
 pub(super) fn ratio(
     cases: (&Cases<'_, '_>, &Cases<'_, '_>),
     claim: &Claim,

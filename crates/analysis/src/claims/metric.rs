@@ -172,7 +172,8 @@ fn under_load(
     Ok(found)
 }
 
-/// A time without that of the load generator is fair, however busy that was.
+/// Returns a time that excludes the load generator as fair, even if the load generator was the
+/// bottleneck.
 fn without_generator(time: Metric) -> Metric {
     match time.validity.verdict() {
         FairnessVerdict::GeneratorBound => Metric {

@@ -1,5 +1,5 @@
-//! Passes on the requests of an HTTP/2 connection: frames are made anew, but requests, responses
-//! and their trailers are the same.
+//! Passes on the requests of an HTTP/2 connection: requests, responses and trailers are unchanged,
+//! while their frames are new.
 
 use std::convert::Infallible;
 use std::pin::Pin;

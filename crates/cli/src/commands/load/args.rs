@@ -106,7 +106,8 @@ pub(crate) struct LoadArgs {
     pub(crate) within: Share,
     /// Open load: the requests of `bakeoff capture`, at their times.
     ///
-    /// The URL is then that of the service alone. Requests that may change data are left out.
+    /// The URL then names the service alone, without a path. Requests that may change data are left
+    /// out.
     #[arg(
         long, value_name = "DIR", group = "open",
         conflicts_with_all = [
