@@ -36,7 +36,7 @@ pub use data::stated_step::StatedStep;
 pub use explain::reasons::{Reason, Reasons};
 pub use input::{AnalysisInput, RoundResults};
 pub use outcome::families::Family;
-pub use outcome::sessions::{Compared, compared, incompatible};
+pub use outcome::sessions::{Compared, PairTwice, compared, incompatible, pairs_twice};
 pub use outcome::verdict::{
     AgainstBest, BenchmarkVerdict, CpuExplanation, NotRanked, Ranked, TakenByBoth, WithInterval,
     verdicts,

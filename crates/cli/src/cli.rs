@@ -19,6 +19,7 @@ use crate::commands::completions::CompletionsArgs;
 use crate::commands::doctor::DoctorArgs;
 use crate::commands::duel::DuelArgs;
 use crate::commands::init::InitArgs;
+use crate::commands::judge::JudgeArgs;
 use crate::commands::kubernetes::KubernetesArgs;
 use crate::commands::list::ListArgs;
 use crate::commands::load::LoadArgs;
@@ -90,6 +91,9 @@ pub(crate) enum Command {
     Audit(AuditArgs),
     /// Compare the cases that two results folders have in common.
     Compare(CompareArgs),
+    /// Judge numbers that others measured: values in blocks, or what hyperfine, Go, criterion and
+    /// k6 write.
+    Judge(JudgeArgs),
     /// Show what this machine can and cannot do for a fair measurement.
     Doctor(DoctorArgs),
     /// Record the exchanges of contenders with the real backend for the replay backend.

@@ -34,6 +34,7 @@ fn main() -> ExitCode {
         Command::Rank(args) => commands::rank::rank(&args),
         Command::Audit(args) => commands::audit::audit(&args),
         Command::Compare(args) => commands::compare::compare(&args),
+        Command::Judge(args) => commands::judge::judge(&args),
         Command::Doctor(args) => commands::doctor::doctor(&args),
         Command::Capture(args) => commands::capture::capture(&args),
         Command::Record(args) => commands::record::record(&args),

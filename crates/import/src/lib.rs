@@ -1,10 +1,12 @@
 //! Requests to a service, read from other formats: its OpenAPI description, traffic that a browser
 //! or a proxy recorded, files of HTTP requests, curl command lines, and traffic that passed through
-//! our own proxy. No input, no output: texts in, requests and notes out. The crate knows no suite.
+//! our own proxy; and numbers that other tools measured. No input, no output: texts in, requests,
+//! numbers and notes out. The crate knows no suite.
 
 pub mod captured;
 mod credentials;
 pub mod curl;
+pub mod exports;
 pub mod har;
 mod headers;
 pub mod http_file;

@@ -25,4 +25,4 @@ pub use render::html::comparison::comparison as comparison_page;
 pub use render::html::html;
 pub use render::markdown::markdown;
 pub use render::sentence::sentence;
-pub use render::terminal::{terminal_comparison, terminal_ranks, terminal_table};
+pub use render::terminal::{terminal_comparison, terminal_ranks, terminal_repeats, terminal_table};

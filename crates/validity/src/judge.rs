@@ -126,6 +126,7 @@ impl StepJudge {
                 slices: *slices,
                 share: share(*slices),
                 example: example.to_string(),
+                failing: example.is_of_failures(),
             },
         })
     }

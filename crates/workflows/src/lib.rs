@@ -9,6 +9,7 @@ pub mod capture;
 pub mod duel;
 pub mod entry;
 pub mod init;
+pub mod judge;
 pub mod recording;
 mod rounds;
 mod series;

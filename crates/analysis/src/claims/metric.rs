@@ -40,6 +40,7 @@ pub(super) struct ClaimedMetric {
     metric: ClaimMetric,
     pub(super) at: Option<u32>,
     pub(super) nth_step: u32,
+    despite_failures: bool,
 }
 
 impl ClaimedMetric {
@@ -48,15 +49,15 @@ impl ClaimedMetric {
             metric: claim.metric,
             at: claim.at,
             nth_step: claim.nth_step,
+            despite_failures: claim.despite_failures,
         }
     }
 
     /// Returns the metric for the lower half of a ratio, which may be read at other connections.
     pub(super) fn of_second(claim: &Claim) -> Self {
         Self {
-            metric: claim.metric,
             at: claim.second_at.or(claim.at),
-            nth_step: claim.nth_step,
+            ..Self::of(claim)
         }
     }
 }
@@ -91,6 +92,13 @@ fn measured_or_bound(
         ClaimMetric::WarmUpCpu => in_every_run(case, warm_up_cpu_s).ok_or_else(none)?,
         ClaimMetric::FailedShare => of_failures(case, figure, Wanted::FailedShare)?,
         ClaimMetric::Apdex => of_failures(case, figure, Wanted::Apdex)?,
+        _ if figure.despite_failures => {
+            let found = at_step(case, figure).ok_or_else(none)?;
+            Metric {
+                validity: found.validity.despite_failures(),
+                ..found
+            }
+        }
         _ => under_load(summary.ok_or_else(none)?, case, figure)?,
     };
     let of_throughput = [ClaimMetric::PeakThroughput, ClaimMetric::Throughput];
@@ -141,18 +149,11 @@ fn under_load(
     }
     let none = || format!("{label} has no such number");
     let row = summary.row(label).ok_or_else(none)?;
-    let read = |wanted| metric::read_nth(case, wanted, figure.nth_step);
     let found = match (figure.metric, figure.at) {
-        (ClaimMetric::Throughput, Some(at)) => read(Wanted::ThroughputAt(at)),
-        (ClaimMetric::P99, at) => read(Wanted::P99(at)),
-        (ClaimMetric::CpuPerRequest, Some(at)) => read(Wanted::CpuAt(at)),
         (ClaimMetric::CpuPerRequest, None) => row.whole.cpu_us_measured.clone(),
         (ClaimMetric::CpuPerRequestWhole, _) => row.whole.cpu_us.clone(),
-        (ClaimMetric::Memory, at) => read(Wanted::Memory(at)),
-        (ClaimMetric::ServiceTime, Some(at)) => {
-            read(Wanted::ServiceTime(at)).map(without_generator)
-        }
-        _ => Some(row.peak.throughput.clone()),
+        (ClaimMetric::PeakThroughput, _) => Some(row.peak.throughput.clone()),
+        _ => at_step(case, figure),
     };
     let wanted = figure.metric;
     let in_turns = || {
@@ -170,6 +171,22 @@ fn under_load(
         None => none(),
     })?;
     Ok(found)
+}
+
+/// Returns the metric of the step that the claim names. `None` if it was not measured, or if the
+/// metric is none of a step.
+fn at_step(case: &CaseData<'_>, figure: ClaimedMetric) -> Option<Metric> {
+    let read = |wanted| metric::read_nth(case, wanted, figure.nth_step);
+    match (figure.metric, figure.at) {
+        (ClaimMetric::Throughput, Some(at)) => read(Wanted::ThroughputAt(at)),
+        (ClaimMetric::P99, at) => read(Wanted::P99(at)),
+        (ClaimMetric::CpuPerRequest, Some(at)) => read(Wanted::CpuAt(at)),
+        (ClaimMetric::Memory, at) => read(Wanted::Memory(at)),
+        (ClaimMetric::ServiceTime, Some(at)) => {
+            read(Wanted::ServiceTime(at)).map(without_generator)
+        }
+        _ => None,
+    }
 }
 
 /// Returns a time that excludes the load generator as fair, even if the load generator was the

@@ -1,12 +1,13 @@
 //! Comparison of two sessions: the same cases at different times or places.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bakeoff_model::record::{Results, RunRecords};
 use bakeoff_model::validity::Validity;
 use bakeoff_stats::{Better, Comparison, Criteria, Verdict, compare};
 
 use crate::Analysis;
+use crate::benchmarks::load::LoadAnalysis;
 use crate::data::metric::Metric;
 use crate::data::row::Row;
 use crate::data::validity::unranked;
@@ -125,4 +126,78 @@ fn caveat(first: &Validity, second: &Validity) -> String {
         (one, other) if one.name() == other.name() => format!("both {}", one.name()),
         (one, other) => format!("{} and {}", one.name(), other.name()),
     }
+}
+
+/// The verdicts on one pair of contenders in two sessions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PairTwice {
+    /// The benchmark.
+    pub benchmark: String,
+    /// Labels of the two contenders.
+    pub labels: [String; 2],
+    /// The metric of the verdicts: `requests/s`, `CPU per request`.
+    pub metric: &'static str,
+    /// Verdicts on the first of the two contenders in the first and the second session.
+    pub verdicts: [Verdict; 2],
+}
+
+impl PairTwice {
+    /// Whether both sessions decide: one is better in each, or both are equivalent.
+    #[must_use]
+    pub fn is_decided(&self) -> bool {
+        let open = [Verdict::Inconclusive, Verdict::Void];
+        !self.verdicts.iter().any(|verdict| open.contains(verdict))
+    }
+
+    /// Whether both sessions decide the same.
+    #[must_use]
+    pub fn repeats(&self) -> bool {
+        self.is_decided() && self.verdicts[0] == self.verdicts[1]
+    }
+}
+
+/// Returns the pairs of contenders that both sessions compare, by throughput and CPU per request.
+#[must_use]
+pub fn pairs_twice(first: &Analysis<'_>, second: &Analysis<'_>) -> Vec<PairTwice> {
+    let mut all = Vec::new();
+    for load in &first.loads {
+        let mut others = second.loads.iter();
+        let Some(other) = others.find(|other| other.data.name == load.data.name) else {
+            continue;
+        };
+        let theirs = verdicts(other);
+        let pairs = verdicts(load).into_iter().filter_map(|(pair, ours)| {
+            let verdicts = [ours, *theirs.get(&pair)?];
+            let (metric, [one, two]) = pair;
+            Some(PairTwice {
+                benchmark: load.data.name.clone(),
+                labels: [one.to_owned(), two.to_owned()],
+                metric,
+                verdicts,
+            })
+        });
+        all.extend(pairs);
+    }
+    all
+}
+
+/// The verdicts on all pairs of a benchmark, by metric and labels in alphabetical order.
+fn verdicts<'l>(load: &'l LoadAnalysis<'_>) -> BTreeMap<(&'static str, [&'l str; 2]), Verdict> {
+    let mut found = BTreeMap::new();
+    for table in &load.summary.tables {
+        let metrics = [
+            ("requests/s", &table.throughput_matrix.pairs),
+            ("CPU per request", &table.cpu_matrix.pairs),
+        ];
+        for (metric, pairs) in metrics {
+            for (one, row) in table.rows.iter().enumerate() {
+                for (two, other) in table.rows.iter().enumerate() {
+                    if let Some(pair) = pairs.get(one, two).filter(|_| row.label < other.label) {
+                        found.insert((metric, [&*row.label, &*other.label]), pair.verdict);
+                    }
+                }
+            }
+        }
+    }
+    found
 }

@@ -21,6 +21,7 @@ fn judged(mut results: Results, claim: Claim, rounds: &[RoundResults]) -> ClaimR
         sources: vec![source()],
         results: Vec::new(),
         claims: vec![claim],
+        ..Published::default()
     });
     let input = AnalysisInput {
         results: &results,
@@ -412,6 +413,29 @@ fn failures_are_a_share() {
     check(results(&one, 4), none, ClaimVerdict::Reproduced, &[]);
     let many = few("synthetic-fast", 256);
     check(results(&one, 4), many, ClaimVerdict::NotReproduced, &[]);
+}
+
+#[test]
+fn requests_that_were_answered_well_are_counted_despite_failures_if_a_claim_says_so() {
+    let mut some = three();
+    some[0].fault = Fault::TimeOuts;
+    let mut failing = results(&some, 4);
+    for interval in failing.runs.iter_mut().flat_map(|run| &mut run.intervals) {
+        for error in interval.load.errors.values_mut() {
+            error.count *= 50;
+        }
+    }
+    let test = ratio("synthetic-fast", "synthetic-slow", 2.5);
+    let strict = claim(Metric::Throughput, Some(256), test);
+    let counted = Claim {
+        despite_failures: true,
+        ..strict.clone()
+    };
+    let proves_nothing = &["proves nothing"];
+    let not_testable = ClaimVerdict::NotTestable;
+    check(failing.clone(), strict, not_testable, proves_nothing);
+    let row = judged(failing, counted, &[]);
+    assert_ne!(row.verdict, ClaimVerdict::NotTestable, "{row:#?}");
 }
 
 #[test]

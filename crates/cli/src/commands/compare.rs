@@ -56,6 +56,8 @@ pub(crate) fn compare(args: &CompareArgs) -> anyhow::Result<u8> {
         args.second.display()
     )?;
     write!(output, "{}", bakeoff_report::terminal_comparison(&all))?;
+    let pairs = bakeoff_analysis::pairs_twice(&first, &second);
+    write!(output, "{}", bakeoff_report::terminal_repeats(&pairs))?;
     if let Some(file) = &args.html {
         let (first, second) = (args.first.display(), args.second.display());
         let names = [&*first.to_string(), &*second.to_string()];

@@ -11,6 +11,7 @@ pub(crate) mod doctor;
 pub(crate) mod duel;
 mod imported;
 pub(crate) mod init;
+pub(crate) mod judge;
 pub(crate) mod kubernetes;
 pub(crate) mod list;
 pub(crate) mod load;

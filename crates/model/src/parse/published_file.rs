@@ -4,11 +4,13 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::raw_published::{AbsentTable, ClaimTable, PublishedFile, ResultTable, SourceTable};
+use super::raw_published::{
+    AbsentTable, ClaimTable, FigureTable, PublishedFile, ResultTable, SourceTable,
+};
 use super::source::{KeyPath, Reading};
 use crate::load::Pace;
 use crate::suite::published::{
-    Bounds, Claim, ClaimTest, Expected, Metric, Published, PublishedResult, Source,
+    Bounds, Claim, ClaimTest, Drawn, Expected, Figure, Metric, Published, PublishedResult, Source,
 };
 use crate::suite::{Benchmark, Limits, Round, Step};
 use crate::text::names;
@@ -32,7 +34,9 @@ pub(super) fn published(
     for (index, table) in file.result.into_iter().enumerate() {
         let place = root.key("result").index(index);
         known.check(reading, &place, &table.source, &table.benchmark);
-        results.push(result(reading, &place, table));
+        known.check_round(reading, &place, table.round.as_deref());
+        let benchmark = benchmarks.iter().find(|one| one.name == table.benchmark);
+        results.push(result(reading, &place, table, benchmark));
     }
     let mut claims = Vec::new();
     for (index, table) in file.claim.into_iter().enumerate() {
@@ -41,9 +45,7 @@ pub(super) fn published(
         if let Some(second) = &table.second_benchmark {
             known.check_one(reading, &place, "second-benchmark", second);
         }
-        if let (Some(round), Some(rounds)) = (&table.round, &known.rounds) {
-            check_name(reading, &place.key("round"), "round", round, rounds);
-        }
+        known.check_round(reading, &place, table.round.as_deref());
         let claim = claim(reading, &place, table);
         claims.extend(
             claim
@@ -58,10 +60,18 @@ pub(super) fn published(
             reading.complain(&place.key("labels"), &message, None);
         }
     }
+    let mut figures = Vec::new();
+    for (index, table) in file.figure.into_iter().enumerate() {
+        let place = root.key("figure").index(index);
+        known.check_one(reading, &place, "source", &table.source);
+        known.check_round(reading, &place, table.round.as_deref());
+        figures.extend(figure(reading, &place, table, &known));
+    }
     Published {
         sources,
         results,
         claims,
+        figures,
     }
 }
 
@@ -77,6 +87,12 @@ impl Known<'_> {
     fn check(&self, reading: &mut Reading<'_>, place: &KeyPath, source: &str, benchmark: &str) {
         self.check_one(reading, place, "source", source);
         self.check_one(reading, place, "benchmark", benchmark);
+    }
+
+    fn check_round(&self, reading: &mut Reading<'_>, place: &KeyPath, round: Option<&str>) {
+        if let (Some(round), Some(rounds)) = (round, &self.rounds) {
+            check_name(reading, &place.key("round"), "round", round, rounds);
+        }
     }
 
     fn check_one(&self, reading: &mut Reading<'_>, place: &KeyPath, key: &str, name: &str) {
@@ -129,7 +145,48 @@ fn by_connections<T: Copy>(
     figures
 }
 
-fn result(reading: &mut Reading<'_>, place: &KeyPath, table: ResultTable) -> PublishedResult {
+/// Returns the figure, which has either a chart of a benchmark or a reason why not.
+fn figure(
+    reading: &mut Reading<'_>,
+    place: &KeyPath,
+    table: FigureTable,
+    known: &Known<'_>,
+) -> Option<Figure> {
+    let ours = match (table.chart, table.benchmark, table.why) {
+        (Some(chart), Some(benchmark), None) => {
+            known.check_one(reading, place, "benchmark", &benchmark);
+            Ok(Drawn {
+                chart,
+                benchmark,
+                round: table.round,
+                contenders: table.contenders,
+            })
+        }
+        (None, None, Some(why)) => Err(why),
+        _ => {
+            let message = format!("`{place}` needs `chart` and `benchmark`, or `why` alone");
+            reading.complain(place, &message, None);
+            return None;
+        }
+    };
+    Some(Figure {
+        source: table.source,
+        title: table.title,
+        ours,
+    })
+}
+
+/// Returns the published values. Their steps are of the kind that the benchmark has.
+fn result(
+    reading: &mut Reading<'_>,
+    place: &KeyPath,
+    table: ResultTable,
+    benchmark: Option<&Benchmark>,
+) -> PublishedResult {
+    let paces = benchmark.into_iter().flat_map(|one| &one.steps);
+    let mut paces = paces.map(|step| step.pace);
+    let users = paces.find(|pace| matches!(pace, Pace::Users { .. }));
+    let pace = users.unwrap_or(Pace::Closed);
     let warm_up = table.warm_up.iter().map(|connections| (connections, true));
     let measured = table.connections.iter().map(|one| (one, false));
     let steps: Vec<Step> = warm_up
@@ -137,7 +194,7 @@ fn result(reading: &mut Reading<'_>, place: &KeyPath, table: ResultTable) -> Pub
         .map(|(connections, warm_up)| Step {
             connections: *connections,
             duration: Duration::ZERO,
-            pace: Pace::Closed,
+            pace,
             warm_up,
             at_least: None,
         })
@@ -163,6 +220,7 @@ fn result(reading: &mut Reading<'_>, place: &KeyPath, table: ResultTable) -> Pub
         benchmark: table.benchmark,
         name: table.name,
         contender: table.contender,
+        round: table.round,
         peak: given.or(highest.map(|(step, throughput)| (*throughput, step.connections))),
         cpu_us: table.cpu_ms.iter().map(|ms| ms * 1e3).collect(),
         throughput: table.throughput,
@@ -210,10 +268,16 @@ fn claim(reading: &mut Reading<'_>, place: &KeyPath, table: ClaimTable) -> Optio
             reading.complain(&place.key(key), &message, Some(hint));
         }
     }
-    if table.nth_step.is_some() && table.at.is_none() {
-        let message = format!("`{place}` has `nth-step` without `at`");
-        let hint = "`nth-step` counts the steps with `at` connections".to_owned();
-        reading.complain(&place.key("nth-step"), &message, Some(hint));
+    let of_steps = [
+        ("nth-step", table.nth_step.is_some()),
+        ("despite-failures", table.despite_failures),
+    ];
+    for (key, _) in of_steps.into_iter().filter(|(_, given)| *given) {
+        if table.at.is_none() {
+            let message = format!("`{place}` has `{key}` without `at`");
+            let hint = format!("`{key}` is about the steps with `at` connections");
+            reading.complain(&place.key(key), &message, Some(hint));
+        }
     }
     Some(Claim {
         text: table.text,
@@ -225,6 +289,7 @@ fn claim(reading: &mut Reading<'_>, place: &KeyPath, table: ClaimTable) -> Optio
         at: table.at,
         second_at: table.second_at,
         nth_step: table.nth_step.unwrap_or(1),
+        despite_failures: table.despite_failures,
         test,
         derived: table.derived,
         same_limits: table.same_limits,

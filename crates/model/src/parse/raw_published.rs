@@ -24,6 +24,33 @@ pub(crate) struct PublishedFile {
     /// Systems that claims name and that are not available here.
     #[serde(default)]
     pub(crate) absent: Vec<AbsentTable>,
+    /// The figures that the publications show, in their order.
+    #[serde(default)]
+    pub(crate) figure: Vec<FigureTable>,
+}
+
+/// A figure of a publication: which chart of ours shows the same, or why none does.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct FigureTable {
+    /// Name of the source.
+    pub(crate) source: String,
+    /// Title in the source, or its subject if it has none.
+    #[schemars(length(min = 1))]
+    pub(crate) title: String,
+    /// Id of our chart, as in the names of the report's drawings: `cpu-per-request`.
+    pub(crate) chart: Option<String>,
+    /// The benchmark that asks the same; goes with `chart`.
+    pub(crate) benchmark: Option<String>,
+    /// The round whose results are drawn, if there are any; goes with `chart`.
+    pub(crate) round: Option<String>,
+    /// Case labels and globs of those that are drawn: those like the source's results unless said
+    /// otherwise, and all if it has none; goes with `chart`.
+    #[serde(default)]
+    pub(crate) contenders: Vec<String>,
+    /// Why there is no chart of ours.
+    #[schemars(length(min = 1))]
+    pub(crate) why: Option<String>,
 }
 
 /// A publication.
@@ -81,6 +108,8 @@ pub(crate) struct ResultTable {
     pub(crate) name: String,
     /// The contender whose colour it takes.
     pub(crate) contender: String,
+    /// The round whose results are shown next to it, if there are any.
+    pub(crate) round: Option<String>,
     /// Connections of the warm-up steps, which come first.
     #[serde(default)]
     #[schemars(inner(range(min = 1)))]
@@ -160,6 +189,10 @@ pub(crate) struct ClaimTable {
     /// Which of several measured steps with `at` connections or users it is read at, from 1.
     #[schemars(range(min = 1))]
     pub(crate) nth_step: Option<u32>,
+    /// Read although many requests failed, which otherwise makes a number invalid: the source's
+    /// number is of those that were answered well. Needs `at`.
+    #[serde(default)]
+    pub(crate) despite_failures: bool,
     /// The ratio's upper half: a case label.
     pub(crate) first: Option<String>,
     /// The ratio's lower half.

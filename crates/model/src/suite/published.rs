@@ -18,6 +18,8 @@ pub struct Published {
     pub results: Vec<PublishedResult>,
     /// The claims.
     pub claims: Vec<Claim>,
+    /// The figures that the publications show, in their order.
+    pub figures: Vec<Figure>,
 }
 
 /// A publication.
@@ -37,6 +39,31 @@ pub struct Source {
     pub conditions: String,
 }
 
+/// A figure of a publication.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Figure {
+    /// Name of the source.
+    pub source: String,
+    /// Title in the source, or its subject if it has none.
+    pub title: String,
+    /// Our chart, or why there is none.
+    pub ours: Result<Drawn, String>,
+}
+
+/// Our chart of what a publication's figure shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Drawn {
+    /// Id of the chart, as in the names of the report's drawings: `cpu-per-request`.
+    pub chart: String,
+    /// The benchmark of the suite that asks the same.
+    pub benchmark: String,
+    /// The round whose results are drawn, if there are any.
+    pub round: Option<String>,
+    /// Case labels and globs of those that are drawn; empty for those that are like the source's
+    /// results, and for all if there are none.
+    pub contenders: Vec<String>,
+}
+
 /// The published values of one system. Values that were not published are absent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PublishedResult {
@@ -48,6 +75,8 @@ pub struct PublishedResult {
     pub name: String,
     /// The contender whose colour it takes: the one that is most like it.
     pub contender: String,
+    /// The round of the suite whose results are shown next to it, if there are any.
+    pub round: Option<String>,
     /// The steps of `throughput` and `cpu_us`.
     pub steps: Vec<Step>,
     /// Requests per second at each step; empty when not published.
@@ -91,6 +120,9 @@ pub struct Claim {
     pub second_at: Option<u32>,
     /// Which of the measured steps with this number of connections, counted from 1.
     pub nth_step: u32,
+    /// Whether the number is read although many requests failed: the source published it for the
+    /// requests that were answered well.
+    pub despite_failures: bool,
     /// The condition under which it is reproduced.
     pub test: ClaimTest,
     /// How the suite's author worked the claim out, if the source does not say it itself.

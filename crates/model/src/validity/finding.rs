@@ -283,12 +283,27 @@ pub enum Finding {
         share: f64,
         /// The finding in the longest of them, a lower-case fragment.
         example: String,
+        /// Whether that finding is that requests failed, or that none ended.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        failing: bool,
     },
     /// A verdict that is recorded in words, by a rule that is not one of these.
     Recorded {
         /// Words of the verdict.
         evidence: String,
     },
+}
+
+impl Finding {
+    /// Whether it is that requests failed, or that none ended.
+    #[must_use]
+    pub fn is_of_failures(&self) -> bool {
+        match self {
+            Self::NoSuccess { .. } | Self::Errors { .. } => true,
+            Self::PartOfTime { failing, .. } => *failing,
+            _ => false,
+        }
+    }
 }
 
 /// Threads with one name, and their share of the contender's CPU time.

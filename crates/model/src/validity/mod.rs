@@ -144,6 +144,15 @@ impl Validity {
         self.verdict().name()
     }
 
+    /// Returns what remains if failed requests speak against no number, because the number counts
+    /// only those that succeeded.
+    #[must_use]
+    pub fn despite_failures(&self) -> Self {
+        let reasons = self.reasons.iter();
+        let others = reasons.filter(|reason| !reason.finding.is_of_failures());
+        Self::of(others.cloned().collect())
+    }
+
     /// Returns the evidence against the number, a lower-case fragment; empty when it is fair.
     #[must_use]
     pub fn evidence(&self) -> String {

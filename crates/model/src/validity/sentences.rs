@@ -60,6 +60,7 @@ impl fmt::Display for Finding {
                 slices,
                 share,
                 example,
+                ..
             } => write!(f, "{slices} in {} of the time: {example}", Percent(*share)),
             Self::Recorded { evidence } => f.write_str(evidence),
             Self::SharedPhysicalCore(sharing) => sharing.fmt(f),

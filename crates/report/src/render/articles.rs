@@ -1,23 +1,24 @@
 //! A page for each published source: its charts with ours on the same axes, its single numbers
 //! next to ours, and the verdict on each of its claims, in Markdown for the documentation site.
 
+mod figure;
+
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use bakeoff_model::suite::published::{Published, PublishedResult, Source};
+use bakeoff_model::suite::published::{Drawn, Figure, Published, PublishedResult, Source};
 
 use super::chart_files::ChartFile;
+use super::html::panels::{self, Panel};
 use crate::chart::published::is_like;
-use crate::chart::{self, Axis, Chart, Point, Scale, Series, Shape, svg};
-use bakeoff_analysis::LoadAnalysis;
+use crate::chart::{Chart, Scale, Series, svg};
 use bakeoff_analysis::RoundResults;
-use bakeoff_analysis::StartupAnalysis;
-use bakeoff_analysis::benchmarks::{load, startup};
 use bakeoff_analysis::claims::{self, ClaimRow, ClaimSession, Found, limits_text};
-use bakeoff_analysis::data::labels::step_labels;
-use bakeoff_analysis::data::metric::Metric;
-use bakeoff_analysis::data::number::{count, range, significant, significant_or_dash};
+use bakeoff_analysis::data::benchmark::CaseData;
+use bakeoff_analysis::data::metric::{self, Metric, Wanted};
+use bakeoff_analysis::data::number::{range, significant};
 use bakeoff_analysis::data::row::Row;
+use bakeoff_analysis::{Analysis, AnalysisInput};
 
 /// A page, and its drawings.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,7 +44,8 @@ pub fn articles(rounds: &[RoundResults]) -> Vec<Article> {
     let rounds: Vec<Round<'_>> = rounds.iter().map(Round::of).collect();
     let sessions = rounds.iter().map(|round| {
         let name = round.input.results.round.as_deref();
-        ClaimSession::new(&round.input.folder, name, &round.loads, &round.startups)
+        let (loads, startups) = (&round.analysis.loads, &round.analysis.startups);
+        ClaimSession::new(&round.input.folder, name, loads, startups)
     });
     let sessions: Vec<ClaimSession<'_, '_>> = sessions.collect();
     let claims = claims::claims(Some(published), &sessions);
@@ -55,98 +57,68 @@ pub fn articles(rounds: &[RoundResults]) -> Vec<Article> {
 /// A results folder.
 struct Round<'r> {
     input: &'r RoundResults,
-    loads: Vec<LoadAnalysis<'r>>,
-    startups: Vec<StartupAnalysis<'r>>,
-    /// For each load, its charts that sources publish, too.
-    charts: Vec<Vec<Chart>>,
+    analysis: Analysis<'r>,
+    panels: Vec<Panel<'r>>,
 }
 
 impl<'r> Round<'r> {
     fn of(input: &'r RoundResults) -> Self {
-        let loads = load::loads(&input.results);
-        let charts = loads.iter().map(|load| {
-            let mut charts = chart::of_load(load, &[]);
-            charts.retain(|chart| KINDS.iter().any(|kind| kind.id == chart.id));
-            charts
-        });
+        let analysis = Analysis::of(&AnalysisInput::new(&input.results, ""));
         Self {
             input,
-            charts: charts.collect(),
-            startups: startup::startups(&input.results),
-            loads,
+            panels: panels::of(&analysis),
+            analysis,
         }
     }
 
-    /// The rows of a benchmark that are like a published result, the one of its very name first.
-    fn row(&self, result: &PublishedResult) -> Option<&Row> {
-        let loads = self.loads.iter();
-        let rows = loads.filter(|load| load.summary.name == result.benchmark);
-        let rows = rows.flat_map(|load| load.summary.rows());
-        let like = rows.filter(|row| is_like(result, &row.label));
-        like.min_by_key(|row| row.label.len())
+    /// The case of a benchmark that is like a published result, the one of its very name first, and
+    /// its row.
+    fn like(&self, result: &PublishedResult) -> Option<(&CaseData<'r>, &Row)> {
+        let loads = self.analysis.loads.iter();
+        let loads = loads.filter(|load| load.summary.name == result.benchmark);
+        let cases = loads.flat_map(|load| load.data.cases.iter().map(move |case| (load, case)));
+        let like = cases.filter_map(|(load, case)| {
+            let row = load.summary.row(&case.label)?;
+            is_like(result, &case.label).then_some((case, row))
+        });
+        like.min_by_key(|(case, _)| case.label.len())
     }
 
-    /// The lines of a chart that are like a published result, with the labels of its steps.
-    fn lines(&self, result: &PublishedResult, id: &str) -> Option<(&[String], Vec<&Series>)> {
-        let row = self.row(result)?;
-        let benchmarks = self.loads.iter().zip(&self.charts);
-        let mut own = benchmarks.filter(|(load, _)| load.summary.name == result.benchmark);
-        own.find_map(|(_, charts)| {
-            let chart = charts.iter().find(|chart| chart.id == id)?;
-            let Scale::Categories(labels) = &chart.x.scale else {
-                return None;
-            };
-            let series = chart.series.iter().filter(|one| one.name == row.label);
-            let series: Vec<&Series> = series.collect();
-            (!series.is_empty()).then_some((&**labels, series))
-        })
+    /// Whether the benchmark was measured.
+    fn has(&self, benchmark: &str) -> bool {
+        self.panels.iter().any(|panel| panel.name == benchmark)
+    }
+
+    /// Our chart of a figure: that of its benchmark, or one over all benchmarks.
+    fn chart(&self, drawn: &Drawn) -> Option<&Chart> {
+        let own = self.panels.iter().filter(|one| one.name == drawn.benchmark);
+        let all = self.panels.iter().filter(|one| one.is_of_all());
+        let mut charts = own.chain(all).flat_map(|panel| &panel.charts);
+        charts.find(|chart| chart.id == drawn.chart)
+    }
+
+    /// The lines of a figure that are like a published result, with the labels of its steps.
+    fn lines(&self, result: &PublishedResult, drawn: &Drawn) -> Option<(&[String], Vec<&Series>)> {
+        let (case, _) = self.like(result)?;
+        let chart = self.chart(drawn)?;
+        let Scale::Categories(labels) = &chart.x.scale else {
+            return None;
+        };
+        let series = chart.series.iter();
+        let series = series.filter(|one| !one.published && one.name == case.label);
+        let series: Vec<&Series> = series.collect();
+        (!series.is_empty()).then_some((&**labels, series))
     }
 }
 
-/// A metric that sources publish.
-struct Kind {
-    /// Id of our chart.
-    id: &'static str,
-    title: &'static str,
-    unit: &'static str,
-    scale: Scale,
-    /// The published value at each step, by the step's label.
-    values: fn(&PublishedResult) -> Vec<(String, f64)>,
-}
-
-const KINDS: [Kind; 3] = [
-    Kind {
-        id: "throughput",
-        title: "Throughput",
-        unit: "requests/s",
-        scale: Scale::Linear,
-        values: |one| match (one.throughput.is_empty(), one.peak) {
-            (true, Some((peak, connections))) => vec![(connections.to_string(), peak)],
-            _ => by_step(one, &one.throughput),
-        },
-    },
-    Kind {
-        id: "cpu-per-request",
-        title: "CPU time of a request",
-        unit: "µs",
-        scale: Scale::Log,
-        values: |one| by_step(one, &one.cpu_us),
-    },
-    Kind {
-        id: "p99",
-        title: "99th percentile of response times",
-        unit: "ms",
-        scale: Scale::Log,
-        values: |one| {
-            let points = one.p99_ms.iter();
-            points.map(|(at, ms)| (at.to_string(), *ms)).collect()
-        },
-    },
-];
-
-fn by_step(result: &PublishedResult, values: &[f64]) -> Vec<(String, f64)> {
-    let labels = step_labels(&result.steps, 1).into_iter();
-    labels.zip(values.iter().copied()).collect()
+/// Returns the results of a round first, if it has a name, then all others.
+fn best_first<'a, 'r>(
+    rounds: &'a [Round<'r>],
+    name: Option<&str>,
+) -> impl Iterator<Item = &'a Round<'r>> {
+    let is_it = |round: &&Round<'r>| name.is_some() && round.input.results.round.as_deref() == name;
+    let (it, others): (Vec<_>, Vec<_>) = rounds.iter().partition(is_it);
+    it.into_iter().chain(others)
 }
 
 fn article(
@@ -166,42 +138,85 @@ fn article(
     }
     let results = published.results.iter();
     let own: Vec<&PublishedResult> = results.filter(|one| one.source == source.name).collect();
-    let benchmarks: BTreeSet<&str> = own.iter().map(|one| &*one.benchmark).collect();
-    let mut figures = Vec::new();
-    for benchmark in benchmarks {
-        let own = own.iter().filter(|one| one.benchmark == benchmark);
-        let own: Vec<&PublishedResult> = own.copied().collect();
-        for kind in &KINDS {
-            let Some((chart, folders)) = figure(rounds, &own, kind) else {
-                continue;
-            };
-            let file = format!("{benchmark}-{}.svg", kind.id);
-            let ours = match folders.is_empty() {
-                true => "Nothing of this was measured in these results.".to_owned(),
-                false => format!("Ours: {}.", names(&folders)),
-            };
-            let _ = writeln!(
-                text,
-                "\n## {benchmark}: {}\n\n![{}]({}/{file})\n\nDashed lines are what the source \
-                 published, read off its text and charts. {ours}",
-                kind.title, kind.title, source.name
-            );
-            let under = format!("dashed: {}, {}; {benchmark}", source.author, source.date);
-            figures.push(ChartFile {
-                file,
-                title: chart.title.clone(),
-                svg: svg::document(&chart, &under),
-            });
+    let mut files = Vec::new();
+    for figure in figure::of_source(published, source) {
+        let _ = writeln!(text, "\n## {}\n", figure.title);
+        let under = format!("{}, {}", source.author, source.date);
+        match section(rounds, &own, &figure, &under) {
+            Ok((section, file)) => {
+                text.push_str(&section);
+                files.push(file);
+            }
+            Err(why) => {
+                let _ = writeln!(text, "No chart of ours: {why}.");
+            }
         }
-        text.push_str(&single_numbers(rounds, &own, benchmark));
     }
+    text.push_str(&single_numbers(rounds, &own));
     text.push_str(&claims_table(published, claims, source));
     Article {
         name: source.name.clone(),
         title: source.title.clone(),
         markdown: text,
-        figures,
+        figures: files,
     }
+}
+
+/// Returns the text below the title of a figure and its drawing, or why there is none.
+fn section(
+    rounds: &[Round<'_>],
+    own: &[&PublishedResult],
+    figure: &Figure,
+    author: &str,
+) -> Result<(String, ChartFile), String> {
+    let drawn = figure.ours.as_ref().map_err(Clone::clone)?;
+    let Some(found) = figure::with_ours(rounds, own, drawn) else {
+        let is_there = rounds.iter().any(|round| round.has(&drawn.benchmark));
+        let benchmark = &drawn.benchmark;
+        let contenders = drawn.contenders.join(", ");
+        return Err(match (is_there, contenders.is_empty()) {
+            (true, true) => format!("{benchmark} was measured, and there is nothing to draw"),
+            (true, false) => format!("{benchmark} was measured, without this of {contenders}"),
+            (false, _) => format!("{benchmark} was not measured in these results"),
+        });
+    };
+    let file = file_name(figure, drawn);
+    let ours = match found.folders.is_empty() {
+        true => "Nothing of this was measured in these results.".to_owned(),
+        false => format!("Ours: {}.", names(&found.folders)),
+    };
+    let theirs = match found.has_theirs {
+        true => "Dashed lines are what the source published, read off its text and charts. ",
+        false => "",
+    };
+    let under = match found.has_theirs {
+        true => format!("dashed: {author}; {}", drawn.benchmark),
+        false => drawn.benchmark.clone(),
+    };
+    let text = format!(
+        "![{}]({}/{file})\n\n{theirs}{ours}\n",
+        figure.title, figure.source
+    );
+    let file = ChartFile {
+        file,
+        title: found.chart.title.clone(),
+        svg: svg::document(&found.chart, &under),
+    };
+    Ok((text, file))
+}
+
+/// Returns the name of a figure's file: benchmark, chart, and its contenders if it lists some.
+fn file_name(figure: &Figure, drawn: &Drawn) -> String {
+    let safe = |letter: char| match letter {
+        letter if letter.is_ascii_alphanumeric() => letter,
+        _ => '-',
+    };
+    let contenders = match drawn.contenders.is_empty() {
+        true => String::new(),
+        false => format!("-{}", figure.title.to_ascii_lowercase()),
+    };
+    let name = format!("{}-{}{contenders}", drawn.benchmark, drawn.chart);
+    format!("{}.svg", name.chars().map(safe).collect::<String>())
 }
 
 fn names(folders: &BTreeSet<&str>) -> String {
@@ -209,149 +224,71 @@ fn names(folders: &BTreeSet<&str>) -> String {
     names.join(", ")
 }
 
-/// Published lines and ours on the same axes, and the folders that ours are from; `None` if no such
-/// line was published.
-fn figure<'r>(
-    rounds: &'r [Round<'_>],
-    own: &[&PublishedResult],
-    kind: &Kind,
-) -> Option<(Chart, BTreeSet<&'r str>)> {
-    let mut labels: Vec<String> = Vec::new();
-    let mut folders = BTreeSet::new();
-    let mut lines: Vec<Line<'_>> = Vec::new();
-    for (case, result) in own.iter().enumerate() {
-        let values = (kind.values)(result);
-        if values.is_empty() {
-            continue;
-        }
-        labels.extend(values.iter().map(|(label, _)| label.clone()));
-        lines.push(Line::Theirs(case, result, values));
-        let ours = rounds.iter().find_map(|round| {
-            let (steps, series) = round.lines(result, kind.id)?;
-            Some((&*round.input.folder, steps, series))
-        });
-        if let Some((folder, steps, series)) = ours {
-            folders.insert(folder);
-            labels.extend(steps.iter().cloned());
-            lines.extend(series.into_iter().map(|one| Line::Ours(case, one, steps)));
-        }
-    }
-    let labels = in_order(labels);
-    (!lines.is_empty()).then(|| {
-        let series = lines.iter().map(|line| line.on(&labels)).collect();
-        let chart = Chart {
-            id: kind.id,
-            title: kind.title.to_owned(),
-            note: "",
-            shape: Shape::Lines,
-            x: Axis {
-                name: "connections".to_owned(),
-                scale: Scale::Categories(labels),
-            },
-            y: Axis {
-                name: kind.unit.to_owned(),
-                scale: kind.scale.clone(),
-            },
-            series,
-        };
-        (chart, folders)
-    })
+/// A number that a source states of a system, and ours.
+struct Single {
+    name: &'static str,
+    published: fn(&PublishedResult) -> Option<f64>,
+    ours: fn(&CaseData<'_>, &Row) -> Option<Metric>,
 }
 
-/// Labels of measured steps, each once, by the number of connections. Warm-up steps, whose labels
-/// begin with a letter, are left out: theirs and ours are not the same.
-fn in_order(mut labels: Vec<String>) -> Vec<String> {
-    let connections = |label: &String| -> Option<u32> {
-        let digits = label.split(|one: char| !one.is_ascii_digit()).next()?;
-        digits.parse().ok()
-    };
-    labels.retain(|label| connections(label).is_some());
-    labels.sort_by(|a, b| (connections(a), a).cmp(&(connections(b), b)));
-    labels.dedup();
-    labels
-}
-
-/// A line, which belongs to the published result of that index.
-enum Line<'s> {
-    Theirs(usize, &'s PublishedResult, Vec<(String, f64)>),
-    Ours(usize, &'s Series, &'s [String]),
-}
-
-impl Line<'_> {
-    /// The line on an axis with these steps; those that it does not have are not gaps in it.
-    fn on(&self, labels: &[String]) -> Series {
-        let points = labels.iter().enumerate();
-        let points = points.filter_map(|(place, label)| self.point(count(place), label));
-        match self {
-            Self::Theirs(case, result, _) => Series {
-                case: *case,
-                name: format!("{}, published", result.name),
-                run: None,
-                published: true,
-                points: points.collect(),
-            },
-            Self::Ours(case, series, _) => Series {
-                case: *case,
-                points: points.collect(),
-                ..(*series).clone()
-            },
-        }
-    }
-
-    fn point(&self, x: f64, label: &str) -> Option<Point> {
-        match self {
-            Self::Theirs(_, _, values) => {
-                let (_, value) = values.iter().find(|(step, _)| step == label)?;
-                Some(Point::new(x, Some(*value)))
-            }
-            Self::Ours(_, series, steps) => {
-                let place = steps.iter().position(|step| step == label)?;
-                let mut points = series.points.iter();
-                let found = points.find(|point| (point.x - count(place)).abs() < 0.5)?;
-                Some(Point { x, ..found.clone() })
-            }
-        }
-    }
-}
+const SINGLES: [Single; 4] = [
+    Single {
+        name: "highest requests/s",
+        published: |result| {
+            let highest = result.throughput.iter().copied().reduce(f64::max);
+            result.peak.map(|(peak, _)| peak).or(highest)
+        },
+        ours: |_, row| Some(row.peak.throughput.clone()),
+    },
+    Single {
+        name: "CPU per request over the whole life, µs",
+        published: |result| result.cpu_us_whole,
+        ours: |_, row| row.whole.cpu_us.clone(),
+    },
+    Single {
+        name: "start-up, s",
+        published: |result| result.startup_s,
+        ours: |_, row| row.whole.startup_s.clone(),
+    },
+    Single {
+        name: "memory at the end, MiB",
+        published: |result| result.memory_end_mib,
+        ours: |case, _| metric::read(case, Wanted::Memory(None)),
+    },
+];
 
 /// Returns the single numbers that sources state, theirs and ours; empty if they state none.
-fn single_numbers(rounds: &[Round<'_>], own: &[&PublishedResult], benchmark: &str) -> String {
+fn single_numbers(rounds: &[Round<'_>], own: &[&PublishedResult]) -> String {
     let mut lines = String::new();
     for result in own {
-        let found = rounds
-            .iter()
-            .find_map(|round| Some((round, round.row(result)?)));
-        let ours = |metric: fn(&Row) -> Option<&Metric>| {
-            let metric = found.and_then(|(_, row)| metric(row));
-            metric.map_or("–".to_owned(), |metric| {
+        let found = best_first(rounds, result.round.as_deref())
+            .find_map(|round| Some((round, round.like(result)?)));
+        let folder = found.map_or("–".to_owned(), |(round, (case, _))| {
+            format!("`{}`, {}", case.label, round.input.folder)
+        });
+        for single in &SINGLES {
+            let Some(published) = (single.published)(result) else {
+                continue;
+            };
+            let metric = found.and_then(|(_, (case, row))| (single.ours)(case, row));
+            let ours = metric.map_or("–".to_owned(), |metric| {
                 let estimate = &metric.estimate;
                 match range(estimate) {
                     range if range.is_empty() => significant(estimate.point),
                     range => format!("{} ({range})", significant(estimate.point)),
                 }
-            })
-        };
-        let highest = result.throughput.iter().copied().reduce(f64::max);
-        let peak = result.peak.map(|(peak, _)| peak).or(highest);
-        let folder = found.map_or("–".to_owned(), |(round, row)| {
-            format!("`{}`, {}", row.label, round.input.folder)
-        });
-        let _ = writeln!(
-            lines,
-            "| {} | {} | {} | {} | {} | {} | {} | {folder} |",
-            result.name,
-            significant_or_dash(peak),
-            ours(|row| Some(&row.peak.throughput)),
-            significant_or_dash(result.cpu_us_whole),
-            ours(|row| row.whole.cpu_us.as_ref()),
-            significant_or_dash(result.startup_s),
-            ours(|row| row.whole.startup_s.as_ref()),
-        );
+            });
+            let (name, of) = (&result.name, single.name);
+            let published = significant(published);
+            let _ = writeln!(lines, "| {name} | {of} | {published} | {ours} | {folder} |");
+        }
+    }
+    if lines.is_empty() {
+        return lines;
     }
     format!(
-        "\n## {benchmark}: single numbers\n\nOurs with 95 % intervals.\n\n| | highest requests/s, \
-         published | ours | CPU per request over the whole life, µs, published | ours | start-up, \
-         s, published | ours | ours measured as |\n|---|--:|--:|--:|--:|--:|--:|---|\n{lines}"
+        "\n## Single numbers\n\nOurs with 95 % intervals.\n\n| | | published | ours | ours \
+         measured as |\n|---|---|--:|--:|---|\n{lines}"
     )
 }
 

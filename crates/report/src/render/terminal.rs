@@ -12,11 +12,12 @@ use super::table::{ranks, starts};
 use super::turns;
 use bakeoff_analysis::Analysis;
 use bakeoff_analysis::benchmarks::startup::StartupSummary;
-use bakeoff_analysis::data::number::{range, ratio_text, significant};
+use bakeoff_analysis::data::number::{as_f64, range, ratio_text, significant};
 use bakeoff_analysis::explain::reasons::Reasons;
-use bakeoff_analysis::outcome::sessions::Compared;
+use bakeoff_analysis::outcome::sessions::{Compared, PairTwice};
 use bakeoff_analysis::tables::failures::{FailedRun, Unranked};
 use bakeoff_analysis::tables::summary::{BenchmarkSummary, RankTable};
+use bakeoff_stats::Verdict;
 use table::MARK;
 use wrap::{WIDTH_MIN, wrap};
 
@@ -214,6 +215,34 @@ pub fn terminal_comparison(all: &[Compared]) -> String {
             significant(one.second),
             one.metric,
             ratio_text(ratio.point),
+        );
+    }
+    text
+}
+
+/// How many verdicts on pairs of contenders two sessions share, and those on which they differ; empty
+/// without a pair that both compare.
+#[must_use]
+pub fn terminal_repeats(pairs: &[PairTwice]) -> String {
+    let decided: Vec<&PairTwice> = pairs.iter().filter(|pair| pair.is_decided()).collect();
+    let same = decided.iter().filter(|pair| pair.repeats()).count();
+    let mut text = match (pairs.len(), decided.len()) {
+        (0, _) => return String::new(),
+        (all, 0) => format!("verdicts on pairs: none of {all} is decided by both sessions\n"),
+        (all, decided) => format!(
+            "verdicts on pairs: {same} of {decided} that both sessions decide are the same \
+             ({:.0} %); {} are not decided by both\n",
+            as_f64(same as u64) / as_f64(decided as u64) * 100.0,
+            all - decided,
+        ),
+    };
+    for pair in decided.iter().filter(|pair| !pair.repeats()) {
+        let [one, two] = &pair.labels;
+        let [first, second] = pair.verdicts.map(Verdict::name);
+        let _ = writeln!(
+            text,
+            "not repeated: {}, {}: {one} against {two} is {first}, then {second}",
+            pair.benchmark, pair.metric
         );
     }
     text

@@ -1,7 +1,7 @@
 //! Published results: shown next to our numbers, never among them; claims get the right verdict.
 
 use bakeoff_analysis::{Analysis, AnalysisInput, RoundResults};
-use bakeoff_model::suite::published::{Claim, Metric, Published};
+use bakeoff_model::suite::published::{Claim, Drawn, Figure, Metric, Published};
 use bakeoff_report::{articles, csv, html, markdown, terminal_table};
 
 use crate::synthetic::published::{claim, middle, ratio, results, source, three};
@@ -14,6 +14,7 @@ fn the_page_of_a_source_has_its_lines_and_ours_on_the_same_axes() {
         sources: vec![source()],
         results: vec![middle()],
         claims: vec![claim(Metric::PeakThroughput, None, test)],
+        ..Published::default()
     });
     let round = |folder: &str, results| RoundResults {
         folder: folder.to_owned(),
@@ -37,9 +38,59 @@ fn the_page_of_a_source_has_its_lines_and_ours_on_the_same_axes() {
     let text = &page.markdown;
     assert!(text.contains("Ours: `claims/all`."), "{text}");
     assert!(text.contains("| claims/all |"), "{text}");
-    assert!(text.contains("| Middle 1.0 | 4096 | "), "{text}");
+    let peak = "| Middle 1.0 | highest requests/s | 4096 | ";
+    assert!(text.contains(peak), "{text}");
     assert!(text.contains("`synthetic-middle`, claims/all |"), "{text}");
     assert_eq!(articles(&rounds[1..]), [], "nothing was published");
+}
+
+#[test]
+fn each_figure_of_a_source_has_ours_or_a_reason() {
+    let figure = |title: &str, ours: Result<&str, &str>| Figure {
+        source: "article".to_owned(),
+        title: title.to_owned(),
+        ours: ours.map_err(str::to_owned).map(|chart| Drawn {
+            chart: chart.to_owned(),
+            benchmark: "city-get".to_owned(),
+            round: Some("second".to_owned()),
+            contenders: vec!["*-fast".to_owned()],
+        }),
+    };
+    let mut first = results(&three(), 2);
+    first.published = Some(Published {
+        sources: vec![source()],
+        figures: vec![
+            figure("Peaks", Ok("peaks")),
+            figure("Memory", Ok("memory")),
+            figure("A photograph", Err("it shows a room")),
+            figure("Heap", Ok("heap-after-gc")),
+        ],
+        ..Published::default()
+    });
+    let mut second = results(&three(), 2);
+    second.round = Some("second".to_owned());
+    let rounds = [("first", first), ("second", second)];
+    let rounds = rounds.map(|(folder, results)| RoundResults {
+        folder: folder.to_owned(),
+        results,
+    });
+    let page = articles(&rounds).remove(0);
+    let files: Vec<&str> = page.figures.iter().map(|one| &*one.file).collect();
+    let expected = ["city-get-peaks-peaks.svg", "city-get-memory-memory.svg"];
+    assert_eq!(files, expected);
+    for figure in &page.figures {
+        let svg = &figure.svg;
+        assert!(svg.contains("synthetic-fast"), "{svg}");
+        assert!(!svg.contains("synthetic-slow"), "{svg}");
+    }
+    let text = &page.markdown;
+    for expected in [
+        "Ours: `second`.",
+        "No chart of ours: it shows a room.",
+        "No chart of ours: city-get was measured, without this of *-fast.",
+    ] {
+        assert!(text.contains(expected), "{expected}: {text}");
+    }
 }
 
 /// The path of a dashed line in a chart.
@@ -73,6 +124,7 @@ fn published_numbers_are_drawn_beside_ours_and_are_nowhere_else() {
             None,
             ratio("synthetic-fast", "synthetic-slow", 2.5),
         )],
+        ..Published::default()
     });
     let input = AnalysisInput {
         results: &results,
@@ -140,6 +192,7 @@ fn documents(claims: Vec<Claim>) -> (String, String) {
         sources: vec![source()],
         results: Vec::new(),
         claims,
+        ..Published::default()
     });
     let analysis = Analysis::of(&AnalysisInput::new(&results, "Synthetic"));
     (html(&analysis), markdown(&analysis))

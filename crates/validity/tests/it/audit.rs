@@ -17,6 +17,7 @@ fn result(name: &str) -> PublishedResult {
         benchmark: "get".to_owned(),
         name: name.to_owned(),
         contender: name.to_owned(),
+        round: None,
         steps: Vec::new(),
         throughput: Vec::new(),
         cpu_us: Vec::new(),
@@ -57,6 +58,7 @@ fn found(results: Vec<PublishedResult>) -> Vec<String> {
         }],
         results,
         claims: Vec::new(),
+        ..Published::default()
     };
     let found = audit::published(&published).into_iter();
     found

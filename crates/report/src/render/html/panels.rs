@@ -32,6 +32,11 @@ impl Panel<'_> {
         !self.published.is_empty()
     }
 
+    /// Whether its charts are of several benchmarks.
+    pub(crate) fn is_of_all(&self) -> bool {
+        self.place == PanelSection::Overhead
+    }
+
     /// The cases with the highest peaks if there are too many; else empty.
     pub(crate) fn best(&self) -> Vec<usize> {
         let peaks = self.charts.iter().find(|chart| chart.id == "peaks");
