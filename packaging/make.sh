@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Makes the packages of one target: make.sh TARGET FOLDER, such as x86_64-unknown-linux-musl. All
-# have the same static program. Needs `musl-tools`; cargo-deb and maturin are installed if missing.
+# have the same static program. Needs `musl-tools`, and for another architecture its
+# `qemu-user-static`; cargo-deb and maturin are installed if missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 target=$1 folder=$(mkdir -p "$2" && cd "$2" && pwd)
@@ -17,10 +18,19 @@ if readelf --program-headers "$built/bakeoff" | grep -q INTERP; then
     echo "error: $built/bakeoff needs a dynamic linker" >&2
     exit 1
 fi
+# Man pages and completions, by the program itself.
+program=("$built/bakeoff")
+[[ $target == "$(uname -m)"-* ]] || program=("qemu-${target%%-*}-static" "$built/bakeoff")
+rm -rf "$built/man" "$built/completions"
+mkdir "$built/completions"
+"${program[@]}" man --write "$built/man"
+for shell in bash elvish fish powershell zsh; do
+    "${program[@]}" completions "$shell" >"$built/completions/bakeoff.$shell"
+done
 version=$(cargo pkgid --package bakeoff | sed 's/.*[#@]//')
 cp LICENSE-MIT LICENSE-APACHE README.md "$built/"
 tar -czf "$folder/bakeoff-$version-$target.tar.gz" -C "$built" \
-    bakeoff LICENSE-MIT LICENSE-APACHE README.md
+    bakeoff LICENSE-MIT LICENSE-APACHE README.md man completions
 command -v cargo-deb >/dev/null || cargo install cargo-deb --locked --debug
 cargo deb --package bakeoff --profile dist --no-build --no-strip --target "$target" \
     --output "$folder/bakeoff_${version}_$debian.deb"

@@ -30,7 +30,9 @@ Exit status:
        numbers mislead
     3  a condition given with --fail-if holds, or is undecided with --undecided fail
     4  the time of --for is over, and runs are left: --resume goes on
-  130  stopped by Ctrl-C or a termination signal";
+  130  stopped by Ctrl-C or a termination signal
+
+`bakeoff --help-all` prints the help of all commands as one page.";
 
 /// The status of a command that ended with `result`, its error shown on standard error.
 pub(crate) fn code(result: anyhow::Result<u8>) -> ExitCode {

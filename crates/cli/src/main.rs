@@ -14,6 +14,9 @@ use clap::{CommandFactory as _, Parser as _};
 use cli::{Cli, Command};
 
 fn main() -> ExitCode {
+    if std::env::args_os().skip(1).eq(["--help-all"]) {
+        return exit::code(commands::man::help_all(Cli::command()));
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return exit::usage(&error),

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bakeoff_analysis::data::number::{count, enumerated, significant};
+use bakeoff_analysis::data::number::{count, counted, enumerated, significant};
 use bakeoff_base::problem::Problem;
 use bakeoff_import::exports::{self, Export, Measured};
 use bakeoff_stats::{
@@ -260,8 +260,9 @@ impl Pair {
             .collect();
         let alone = one.len() + other.len() - 2 * common.len();
         if alone > 0 {
-            let note = format!("{alone} blocks with one of the two sides are left out");
-            self.notes.push(note);
+            let blocks = counted(alone, "block");
+            self.notes
+                .push(format!("left out: {blocks} with one of the two sides"));
         }
         if common.is_empty() {
             let why = "no block has both sides".to_owned();
@@ -302,9 +303,10 @@ impl Pair {
         let least = if of_sets { 2 } else { BLOCKS_MIN };
         let runs = self.samples[0].runs();
         if runs < least {
-            let name = self.repetition;
-            let why = format!("{runs} {name}s with both sides are too few: {least} or more decide");
-            self.no_verdict.push(why);
+            let found = counted(runs, self.repetition);
+            self.no_verdict.push(format!(
+                "{found} with both sides: it takes {least} or more to decide"
+            ));
         }
         Some(())
     }

@@ -14,6 +14,7 @@ mod overhead;
 mod published;
 mod ranking;
 mod reasons;
+mod repeats;
 mod turns;
 mod warm_up;
 mod winners;

@@ -1,6 +1,7 @@
-//! `bakeoff man`: man pages, made from the command line's own types.
+//! `bakeoff man` and `bakeoff --help-all`: pages, made from the command line's own types.
 
 use std::fs;
+use std::io::Write as _;
 use std::path::PathBuf;
 
 use anyhow::Context as _;
@@ -24,6 +25,21 @@ pub(crate) fn man(args: &ManArgs, program: Command) -> anyhow::Result<u8> {
                 .with_context(|| format!("{}: cannot write the man pages", folder.display()))?;
         }
         None => clap_mangen::Man::new(program).render(&mut std::io::stdout())?,
+    }
+    Ok(exit::DONE)
+}
+
+/// Prints the help of the program and of all its commands.
+pub(crate) fn help_all(mut program: Command) -> anyhow::Result<u8> {
+    program.build();
+    let mut output = std::io::stdout().lock();
+    write!(output, "{}", program.render_long_help())?;
+    let commands = program.get_subcommands_mut();
+    for command in commands.filter(|one| !one.is_hide_set() && one.get_name() != "help") {
+        // Exit statuses are the same for all.
+        let mut command = command.clone().after_help("").after_long_help("");
+        let name = command.get_name().to_uppercase();
+        write!(output, "\n\n{name}\n\n{}", command.render_long_help())?;
     }
     Ok(exit::DONE)
 }

@@ -29,7 +29,16 @@ fn every_command_has_a_man_page() {
 #[test]
 fn help_fits_the_usual_terminal() {
     let world = World::new(&[]);
-    for about in ["--help", "run --help", "load --help", "duel --help"] {
+    world
+        .run("--help-all")
+        .check(0, &["RUN", "JUDGE", "--fail-if", "Exit status"]);
+    for about in [
+        "--help",
+        "--help-all",
+        "run --help",
+        "load --help",
+        "duel --help",
+    ] {
         let mut command = world.command(about);
         let output = command.env("COLUMNS", "80").output().unwrap();
         let text = String::from_utf8(output.stdout).unwrap();

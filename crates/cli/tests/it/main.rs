@@ -25,6 +25,7 @@ mod generators;
 mod grpc;
 mod init;
 mod interruption;
+mod judge;
 mod kubernetes;
 mod load_ends;
 mod otlp;

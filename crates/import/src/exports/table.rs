@@ -28,9 +28,16 @@ pub(super) fn read(text: &str) -> Result<Export, Problem> {
             subject: cell("benchmark").cloned().unwrap_or_default(),
             side: side.clone(),
             set: cell("set").map(|set| sets.number(set)),
-            block: cell("block").map(|block| blocks.number(block)),
+            // Blocks may be counted anew in each set.
+            block: cell("block").map(|block| {
+                let set = cell("set").map_or("", String::as_str);
+                blocks.number(&format!("{set}\n{block}"))
+            }),
             value: value.map_err(|_| format!("the value in row {number} is no number"))?,
         });
+    }
+    if values.iter().all(|one| one.block.is_none()) {
+        number_turns(&mut values);
     }
     Ok(Export {
         tool: "a table",
@@ -38,6 +45,36 @@ pub(super) fn read(text: &str) -> Result<Export, Problem> {
         lower_is_better: None,
         values,
     })
+}
+
+/// Makes a block of each turn if the sides take turns from row to row: no side is ever more than one
+/// value ahead of another.
+fn number_turns(values: &mut [Measured]) {
+    let mut seen: HashMap<(String, String), u32> = HashMap::new();
+    let mut turns = Vec::new();
+    let key = |one: &Measured| (one.subject.clone(), one.side.clone());
+    for one in &*values {
+        seen.entry(key(one)).or_default();
+    }
+    for one in &*values {
+        let turn = seen.entry(key(one)).or_default();
+        turns.push(*turn);
+        *turn += 1;
+        let of_subject = seen
+            .iter()
+            .filter(|((subject, _), _)| *subject == one.subject);
+        let counts: Vec<u32> = of_subject.map(|(_, count)| *count).collect();
+        let (least, most) = (counts.iter().min(), counts.iter().max());
+        if least
+            .zip(most)
+            .is_some_and(|(least, most)| most - least > 1)
+        {
+            return;
+        }
+    }
+    for (one, turn) in values.iter_mut().zip(turns) {
+        one.block = Some(turn);
+    }
 }
 
 /// Names with their numbers, in the order in which they come.
@@ -112,6 +149,22 @@ mod tests {
              {\"set\":1,\"block\":7,\"side\":\"new\",\"value\":2}\n\n\
              {\"set\":2,\"block\":8,\"side\":\"old\",\"value\":1000.0}\n",
         );
+    }
+
+    #[test]
+    fn rows_in_turns_are_blocks() {
+        let blocks = |text: &str| -> Vec<Option<u32>> {
+            let export = read(text, None, None).unwrap();
+            export.values.iter().map(|one| one.block).collect()
+        };
+        let in_turns = "side,value\nold,1\nnew,2\nnew,2\nold,1\n";
+        assert_eq!(blocks(in_turns), [Some(0), Some(0), Some(1), Some(1)]);
+        assert_eq!(
+            blocks("side,value\nold,1\nold,1\nnew,2\nnew,2\n"),
+            [None; 4]
+        );
+        let in_sets = "set,block,side,value\n1,1,old,1\n1,1,new,2\n2,1,old,1\n2,1,new,2\n";
+        assert_eq!(blocks(in_sets), [Some(0), Some(0), Some(1), Some(1)]);
     }
 
     #[test]

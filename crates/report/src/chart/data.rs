@@ -47,6 +47,8 @@ pub(crate) struct Axis {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Scale {
     Linear,
+    /// Linear, with whole numbers only.
+    Whole,
     /// Powers of ten.
     Log,
     /// `1 / (1 - quantile)` on powers of ten, written as percentiles.

@@ -15,6 +15,7 @@ mod turns;
 
 use bakeoff_analysis::data::benchmark::BenchmarkData;
 use bakeoff_analysis::{CapacityAnalysis, LoadAnalysis, StartupAnalysis};
+use bakeoff_model::suite::conditions::BackendName;
 use published::PublishedSeries;
 
 pub(crate) use data::{Axis, Chart, Point, Scale, Series, Shape};
@@ -78,9 +79,16 @@ fn finished(
     let drawn = |series: &Series| series.points.iter().any(|point| point.y.is_some());
     charts.retain(|chart| chart.series.iter().any(drawn));
     for chart in &mut charts {
-        // Every title names the backend: the same chart of another backend is another result.
-        chart.title = format!("{}, backend {}", chart.title, benchmark.backend);
+        name_backend(chart, &benchmark.backend);
     }
     published::add(&mut charts, published);
     charts
+}
+
+/// Adds the backend to the title of a chart, if there is one: the same chart of another backend is
+/// another result.
+fn name_backend(chart: &mut Chart, backend: &str) {
+    if backend != BackendName::None.name() {
+        chart.title = format!("{}, backend {backend}", chart.title);
+    }
 }

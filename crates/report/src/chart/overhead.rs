@@ -1,7 +1,7 @@
 //! The headline chart: contenders as a share of their baselines.
 
 use crate::chart::curves::axis;
-use crate::chart::{Chart, Point, Scale, Series, Shape};
+use crate::chart::{Chart, Point, Scale, Series, Shape, name_backend};
 use bakeoff_analysis::benchmarks::overhead::{BaselineShare, Overhead};
 use bakeoff_analysis::data::metric::Quantity;
 use bakeoff_analysis::data::number::{count, significant};
@@ -40,7 +40,7 @@ pub(crate) fn of_overhead(overhead: &Overhead) -> Vec<Chart> {
     let mut charts: Vec<Chart> = at_steps.chain(stated).collect();
     charts.retain(|chart| !chart.series.is_empty());
     for chart in &mut charts {
-        chart.title = format!("{}, backend {}", chart.title, overhead.backend);
+        name_backend(chart, &overhead.backend);
     }
     charts
 }

@@ -185,7 +185,7 @@ pub(crate) fn settling(benchmark: &BenchmarkData<'_>, summary: &BenchmarkSummary
                looked at one by one.",
         shape: Shape::Lines,
         series: series.collect(),
-        x: axis("sets", Scale::Linear),
+        x: axis("sets", Scale::Whole),
         y: axis("% difference in requests/s", Scale::Linear),
     }
 }

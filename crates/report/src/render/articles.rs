@@ -129,7 +129,7 @@ fn article(
 ) -> Article {
     let mut text = format!("# {}\n\n{}, {}. ", source.title, source.author, source.date);
     let limits = limits_text(&source.limits);
-    let _ = writeln!(text, "{limits}. {}", source.conditions.trim());
+    let _ = writeln!(text, "Limits: {limits}. {}", source.conditions.trim());
     let notes = rounds.iter();
     let notes = notes.map(|round| claims::limits_note(&round.input.results));
     let notes: BTreeSet<String> = notes.filter(|note| !note.is_empty()).collect();

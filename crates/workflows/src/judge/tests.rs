@@ -97,10 +97,10 @@ fn what_a_design_cannot_answer_is_said() {
         assert_eq!(judged.comparison.verdict, Verdict::Void, "{judged:#?}");
         judged.no_verdict.join("; ")
     };
-    assert!(why("side,value\nold,1\nnew,2\n").contains("one value of a side"));
+    assert!(why("side,value\nold,1\nnew,2\n").contains("1 block with both sides"));
     assert!(why("side,value\nold,1\nold,1.1\nnew,2\nnew,2.1\n").contains("in turns"));
     assert!(why("block,side,value\n1,old,1\n2,new,2\n").contains("no block has both"));
-    assert!(why(&table(3, 1.5, "")).contains("3 blocks with both sides are too few"));
+    assert!(why(&table(3, 1.5, "")).contains("3 blocks with both sides: it takes 5"));
     assert!(why("block,side,value\n1,old,0\n1,new,2\n").contains("not above 0"));
 }
 
@@ -117,7 +117,7 @@ fn order_trend_and_lonely_blocks_are_noted() {
     for expected in [
         "old is first in every block",
         "the ratio changes by",
-        "1 blocks with one",
+        "left out: 1 block with one",
     ] {
         assert!(notes.contains(expected), "{expected}: {notes}");
     }

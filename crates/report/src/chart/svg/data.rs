@@ -54,7 +54,7 @@ fn axis(axis: &Axis, placed: &Placed<'_>) -> Value {
     let (values, places) = placed.ends();
     let mut data = json!({ "name": axis.name, "values": values, "places": places });
     match &axis.scale {
-        Scale::Linear => {}
+        Scale::Linear | Scale::Whole => {}
         Scale::Log => data["log"] = json!(true),
         Scale::Quantile => {
             data["log"] = json!(true);

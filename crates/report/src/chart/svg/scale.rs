@@ -38,7 +38,9 @@ impl<'c> Placed<'c> {
     /// Where a number is drawn; `None` if it has no place on the axis.
     pub(super) fn place(&self, value: f64) -> Option<f64> {
         let share = match &self.axis.scale {
-            Scale::Linear | Scale::Categories(_) => (value - self.low) / (self.high - self.low),
+            Scale::Linear | Scale::Whole | Scale::Categories(_) => {
+                (value - self.low) / (self.high - self.low)
+            }
             Scale::Log | Scale::Quantile if value <= 0.0 => return None,
             Scale::Log | Scale::Quantile => {
                 (value.log10() - self.low.log10()) / (self.high.log10() - self.low.log10())
@@ -56,8 +58,8 @@ impl<'c> Placed<'c> {
     /// Where ticks are, with their texts.
     pub(super) fn ticks(&self) -> Vec<(f64, String)> {
         let ticks: Vec<(f64, String)> = match &self.axis.scale {
-            Scale::Linear => {
-                let step = nice((self.high - self.low) / TICKS);
+            scale @ (Scale::Linear | Scale::Whole) => {
+                let step = step(scale, self.high - self.low);
                 let steps = (0..=20).map(|number| self.low + step * count(number));
                 let inside = steps.filter(|value| *value <= self.high * 1.000_001);
                 inside.map(|value| (value, short(value))).collect()
@@ -93,14 +95,14 @@ impl<'c> Placed<'c> {
 fn ends(scale: &Scale, values: impl Iterator<Item = f64>) -> (f64, f64) {
     let finite = values.filter(|value| value.is_finite());
     match scale {
-        Scale::Linear => {
+        Scale::Linear | Scale::Whole => {
             let (low, high) = finite.fold((0.0_f64, 0.0_f64), |(low, high), value| {
                 (low.min(value), high.max(value))
             });
             if high <= low {
                 return (low, low + 1.0);
             }
-            let step = nice((high - low) / TICKS);
+            let step = step(scale, high - low);
             ((low / step).floor() * step, (high / step).ceil() * step)
         }
         Scale::Log | Scale::Quantile => {
@@ -116,6 +118,15 @@ fn ends(scale: &Scale, values: impl Iterator<Item = f64>) -> (f64, f64) {
         }
         // Half of the room of a name is before its place.
         Scale::Categories(names) => (-0.5, count(names.len().max(1)) - 0.5),
+    }
+}
+
+/// Returns the distance of the ticks on an axis of this length.
+fn step(scale: &Scale, length: f64) -> f64 {
+    let step = nice(length / TICKS);
+    match scale {
+        Scale::Whole => step.max(1.0),
+        _ => step,
     }
 }
 

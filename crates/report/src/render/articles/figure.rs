@@ -211,7 +211,7 @@ fn lines<'r>(
             note: "",
             shape: Shape::Lines,
             x: Axis {
-                name: "connections".to_owned(),
+                name: axis_name(&labels).to_owned(),
                 scale: Scale::Categories(labels),
             },
             y: Axis {
@@ -226,6 +226,14 @@ fn lines<'r>(
             has_theirs: true,
         }
     })
+}
+
+/// Returns the name of the axis of these steps.
+fn axis_name(labels: &[String]) -> &'static str {
+    match labels.iter().any(|label| label.contains("users")) {
+        true => "users at once",
+        false => "connections",
+    }
 }
 
 /// Labels of measured steps, each once, by the number of connections. Warm-up steps, whose labels
