@@ -24,11 +24,11 @@ pub struct NamedText {
     pub file: String,
     /// The name of the side.
     pub side: Option<String>,
-    /// What the file contains.
+    /// The content of the file.
     pub text: String,
 }
 
-/// What is to be judged.
+/// The comparison that is asked for.
 #[derive(Debug, Clone, Default)]
 pub struct Question {
     /// The side with which the others are compared; the first one by default.
@@ -56,7 +56,7 @@ pub struct Judged {
     pub unit: String,
     /// The better direction.
     pub better: Better,
-    /// Means of the values of the side and of the base.
+    /// The mean of the side, and that of the base.
     pub means: [f64; 2],
     /// The comparison, side over base. Its verdict is void if the design allows none.
     pub comparison: Comparison,
@@ -64,7 +64,7 @@ pub struct Judged {
     pub repetition: &'static str,
     /// Why there is no verdict; empty if there is one.
     pub no_verdict: Vec<String>,
-    /// What else a reader must know.
+    /// Remarks that a reader must know, a fragment each.
     pub notes: Vec<String>,
     /// Whether the side is worse than the bound; `None` without a bound.
     pub fails: Option<BoundSide>,

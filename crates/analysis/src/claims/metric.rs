@@ -66,9 +66,9 @@ impl ClaimedMetric {
 pub(super) fn measured(
     summary: Option<&BenchmarkSummary>,
     case: &CaseData<'_>,
-    figure: ClaimedMetric,
+    claimed: ClaimedMetric,
 ) -> Result<Measured, Problem> {
-    let found = measured_or_bound(summary, case, figure)?;
+    let found = measured_or_bound(summary, case, claimed)?;
     match found.lower_bound {
         true => Err(found.is_a_bound().into()),
         false => Ok(found),
@@ -78,11 +78,11 @@ pub(super) fn measured(
 fn measured_or_bound(
     summary: Option<&BenchmarkSummary>,
     case: &CaseData<'_>,
-    figure: ClaimedMetric,
+    claimed: ClaimedMetric,
 ) -> Result<Measured, Problem> {
     let label = case.label.clone();
     let none = || format!("{label} has no such number");
-    let metric = match figure.metric {
+    let metric = match claimed.metric {
         ClaimMetric::StartUp => {
             let runs = case.completed();
             let starts = runs.filter_map(|run| Some(run.with_process(run.startup_s()?)));
@@ -90,21 +90,24 @@ fn measured_or_bound(
         }
         ClaimMetric::GcPauses => in_every_run(case, gc::paused_share).ok_or_else(none)?,
         ClaimMetric::WarmUpCpu => in_every_run(case, warm_up_cpu_s).ok_or_else(none)?,
-        ClaimMetric::FailedShare => of_failures(case, figure, Wanted::FailedShare)?,
-        ClaimMetric::Apdex => of_failures(case, figure, Wanted::Apdex)?,
-        _ if figure.despite_failures => {
-            let found = at_step(case, figure).ok_or_else(none)?;
+        ClaimMetric::FailedShare => of_failures(case, claimed, Wanted::FailedShare)?,
+        ClaimMetric::Apdex => of_failures(case, claimed, Wanted::Apdex)?,
+        _ if claimed.despite_failures => {
+            let found = at_step(case, claimed).ok_or_else(none)?;
             Metric {
                 validity: found.validity.despite_failures(),
                 ..found
             }
         }
-        _ => under_load(summary.ok_or_else(none)?, case, figure)?,
+        _ => under_load(summary.ok_or_else(none)?, case, claimed)?,
     };
     let of_throughput = [ClaimMetric::PeakThroughput, ClaimMetric::Throughput];
     let verdict = metric.validity.verdict();
-    let lower_bound = verdict.is_bound() && of_throughput.contains(&figure.metric);
-    let failures_void_it = !matches!(figure.metric, ClaimMetric::FailedShare | ClaimMetric::Apdex);
+    let lower_bound = verdict.is_bound() && of_throughput.contains(&claimed.metric);
+    let failures_void_it = !matches!(
+        claimed.metric,
+        ClaimMetric::FailedShare | ClaimMetric::Apdex
+    );
     if failures_void_it && !verdict.ranks() && !verdict.is_bound() {
         return Err(format!("{label} is {verdict}: its number proves nothing").into());
     }
@@ -129,18 +132,18 @@ fn in_every_run(
 /// Returns a metric that counts failures, which therefore void no step.
 fn of_failures(
     case: &CaseData<'_>,
-    figure: ClaimedMetric,
+    claimed: ClaimedMetric,
     wanted: fn(u32) -> Wanted,
 ) -> Result<Metric, Problem> {
-    let at = figure.at.unwrap_or_default();
-    let found = metric::read_nth(case, wanted(at), figure.nth_step);
+    let at = claimed.at.unwrap_or_default();
+    let found = metric::read_nth(case, wanted(at), claimed.nth_step);
     found.ok_or_else(|| format!("{} was not measured at {at} users", case.label).into())
 }
 
 fn under_load(
     summary: &BenchmarkSummary,
     case: &CaseData<'_>,
-    figure: ClaimedMetric,
+    claimed: ClaimedMetric,
 ) -> Result<Metric, Problem> {
     let label = &case.label;
     let unranked = summary.unranked.iter().find(|one| one.label == *label);
@@ -149,18 +152,18 @@ fn under_load(
     }
     let none = || format!("{label} has no such number");
     let row = summary.row(label).ok_or_else(none)?;
-    let found = match (figure.metric, figure.at) {
+    let found = match (claimed.metric, claimed.at) {
         (ClaimMetric::CpuPerRequest, None) => row.whole.cpu_us_measured.clone(),
         (ClaimMetric::CpuPerRequestWhole, _) => row.whole.cpu_us.clone(),
         (ClaimMetric::PeakThroughput, _) => Some(row.peak.throughput.clone()),
-        _ => at_step(case, figure),
+        _ => at_step(case, claimed),
     };
-    let wanted = figure.metric;
+    let wanted = claimed.metric;
     let in_turns = || {
         let mut steps = case.completed().flat_map(RunData::measured);
         steps.any(StepData::is_in_turns)
     };
-    let found = found.ok_or_else(|| match figure.at {
+    let found = found.ok_or_else(|| match claimed.at {
         Some(at) if wanted == ClaimMetric::P99 && in_turns() => format!(
             "{label} took turns, which have no separate p99 at {at} connections: whole runs do"
         ),
@@ -175,9 +178,9 @@ fn under_load(
 
 /// Returns the metric of the step that the claim names. `None` if it was not measured, or if the
 /// metric is none of a step.
-fn at_step(case: &CaseData<'_>, figure: ClaimedMetric) -> Option<Metric> {
-    let read = |wanted| metric::read_nth(case, wanted, figure.nth_step);
-    match (figure.metric, figure.at) {
+fn at_step(case: &CaseData<'_>, claimed: ClaimedMetric) -> Option<Metric> {
+    let read = |wanted| metric::read_nth(case, wanted, claimed.nth_step);
+    match (claimed.metric, claimed.at) {
         (ClaimMetric::Throughput, Some(at)) => read(Wanted::ThroughputAt(at)),
         (ClaimMetric::P99, at) => read(Wanted::P99(at)),
         (ClaimMetric::CpuPerRequest, Some(at)) => read(Wanted::CpuAt(at)),
@@ -215,10 +218,10 @@ fn warm_up_cpu_s(run: &RunData<'_>) -> Option<f64> {
 /// run without a number is more informative than one in which it was not run.
 pub(super) fn named(
     cases: &Cases<'_, '_>,
-    figure: ClaimedMetric,
+    claimed: ClaimedMetric,
     label: &str,
 ) -> Result<Measured, ClaimResult> {
-    let found = named_or_bound(cases, figure, label)?;
+    let found = named_or_bound(cases, claimed, label)?;
     match found.lower_bound {
         true => Err(ClaimResult {
             cases: 1,
@@ -231,12 +234,12 @@ pub(super) fn named(
 /// Returns the value of the case with this label, or a lower bound of it.
 pub(super) fn named_or_bound(
     cases: &Cases<'_, '_>,
-    figure: ClaimedMetric,
+    claimed: ClaimedMetric,
     label: &str,
 ) -> Result<Measured, ClaimResult> {
     let (mut bound, mut why) = (None, None);
     for (summary, case) in cases.iter().filter(|(_, case)| case.label == label) {
-        match measured_or_bound(*summary, case, figure) {
+        match measured_or_bound(*summary, case, claimed) {
             Ok(found) if found.lower_bound => bound = Some(found),
             Ok(found) => return Ok(found),
             Err(reason) => why = Some(reason),

@@ -38,7 +38,7 @@ pub(crate) struct JudgeArgs {
     /// http_req_duration.avg].
     #[arg(long, value_name = "NAME")]
     pub(crate) metric: Option<String>,
-    /// Fail if a side is surely worse than the base by more than this: `worse>2%`.
+    /// Fail if a side is significantly worse than the base by more than this: `worse>2%`.
     #[arg(long, value_name = "CONDITION", value_parser = worse)]
     pub(crate) fail_if: Option<f64>,
     /// Print JSON.

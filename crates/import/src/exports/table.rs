@@ -47,8 +47,8 @@ pub(super) fn read(text: &str) -> Result<Export, Problem> {
     })
 }
 
-/// Makes a block of each turn if the sides take turns from row to row: no side is ever more than one
-/// value ahead of another.
+/// Makes a block of each turn if the sides take turns from row to row, so that no side is ever more
+/// than one value ahead of another.
 fn number_turns(values: &mut [Measured]) {
     let mut seen: HashMap<(String, String), u32> = HashMap::new();
     let mut turns = Vec::new();

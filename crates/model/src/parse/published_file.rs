@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::raw_published::{
-    AbsentTable, ClaimTable, FigureTable, PublishedFile, ResultTable, SourceTable,
+    AbsentTable, ChartTable, ClaimTable, PublishedFile, ResultTable, SourceTable,
 };
 use super::source::{KeyPath, Reading};
 use crate::load::Pace;
 use crate::suite::published::{
-    Bounds, Claim, ClaimTest, Drawn, Expected, Figure, Metric, Published, PublishedResult, Source,
+    Bounds, Claim, ClaimTest, Expected, Metric, OwnChart, Published, PublishedChart,
+    PublishedResult, Source,
 };
 use crate::suite::{Benchmark, Limits, Round, Step};
 use crate::text::names;
@@ -60,18 +61,18 @@ pub(super) fn published(
             reading.complain(&place.key("labels"), &message, None);
         }
     }
-    let mut figures = Vec::new();
-    for (index, table) in file.figure.into_iter().enumerate() {
-        let place = root.key("figure").index(index);
+    let mut charts = Vec::new();
+    for (index, table) in file.chart.into_iter().enumerate() {
+        let place = root.key("chart").index(index);
         known.check_one(reading, &place, "source", &table.source);
         known.check_round(reading, &place, table.round.as_deref());
-        figures.extend(figure(reading, &place, table, &known));
+        charts.extend(chart(reading, &place, table, &known));
     }
     Published {
         sources,
         results,
         claims,
-        figures,
+        charts,
     }
 }
 
@@ -145,18 +146,18 @@ fn by_connections<T: Copy>(
     figures
 }
 
-/// Returns the figure, which has either a chart of a benchmark or a reason why not.
-fn figure(
+/// Returns the chart, which has either one of ours or a reason why not.
+fn chart(
     reading: &mut Reading<'_>,
     place: &KeyPath,
-    table: FigureTable,
+    table: ChartTable,
     known: &Known<'_>,
-) -> Option<Figure> {
-    let ours = match (table.chart, table.benchmark, table.why) {
-        (Some(chart), Some(benchmark), None) => {
+) -> Option<PublishedChart> {
+    let ours = match (table.ours, table.benchmark, table.why) {
+        (Some(id), Some(benchmark), None) => {
             known.check_one(reading, place, "benchmark", &benchmark);
-            Ok(Drawn {
-                chart,
+            Ok(OwnChart {
+                id,
                 benchmark,
                 round: table.round,
                 contenders: table.contenders,
@@ -164,12 +165,12 @@ fn figure(
         }
         (None, None, Some(why)) => Err(why),
         _ => {
-            let message = format!("`{place}` needs `chart` and `benchmark`, or `why` alone");
+            let message = format!("`{place}` needs `ours` and `benchmark`, or `why` alone");
             reading.complain(place, &message, None);
             return None;
         }
     };
-    Some(Figure {
+    Some(PublishedChart {
         source: table.source,
         title: table.title,
         ours,

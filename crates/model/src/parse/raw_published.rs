@@ -24,28 +24,28 @@ pub(crate) struct PublishedFile {
     /// Systems that claims name and that are not available here.
     #[serde(default)]
     pub(crate) absent: Vec<AbsentTable>,
-    /// The figures that the publications show, in their order.
+    /// The charts that the publications show, in their order.
     #[serde(default)]
-    pub(crate) figure: Vec<FigureTable>,
+    pub(crate) chart: Vec<ChartTable>,
 }
 
-/// A figure of a publication: which chart of ours shows the same, or why none does.
+/// A chart of a publication: which chart of ours shows the same, or why none does.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) struct FigureTable {
+pub(crate) struct ChartTable {
     /// Name of the source.
     pub(crate) source: String,
     /// Title in the source, or its subject if it has none.
     #[schemars(length(min = 1))]
     pub(crate) title: String,
     /// Id of our chart, as in the names of the report's drawings: `cpu-per-request`.
-    pub(crate) chart: Option<String>,
-    /// The benchmark that asks the same; goes with `chart`.
+    pub(crate) ours: Option<String>,
+    /// The benchmark that asks the same; goes with `ours`.
     pub(crate) benchmark: Option<String>,
-    /// The round whose results are drawn, if there are any; goes with `chart`.
+    /// The round whose results are drawn, if there are any; goes with `ours`.
     pub(crate) round: Option<String>,
     /// Case labels and globs of those that are drawn: those like the source's results unless said
-    /// otherwise, and all if it has none; goes with `chart`.
+    /// otherwise, and all if it has none; goes with `ours`.
     #[serde(default)]
     pub(crate) contenders: Vec<String>,
     /// Why there is no chart of ours.

@@ -18,8 +18,8 @@ pub struct Published {
     pub results: Vec<PublishedResult>,
     /// The claims.
     pub claims: Vec<Claim>,
-    /// The figures that the publications show, in their order.
-    pub figures: Vec<Figure>,
+    /// The charts that the publications show, in their order.
+    pub charts: Vec<PublishedChart>,
 }
 
 /// A publication.
@@ -39,22 +39,22 @@ pub struct Source {
     pub conditions: String,
 }
 
-/// A figure of a publication.
+/// A chart of a publication.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Figure {
+pub struct PublishedChart {
     /// Name of the source.
     pub source: String,
     /// Title in the source, or its subject if it has none.
     pub title: String,
     /// Our chart, or why there is none.
-    pub ours: Result<Drawn, String>,
+    pub ours: Result<OwnChart, String>,
 }
 
-/// Our chart of what a publication's figure shows.
+/// The chart of ours that shows the same as one of a publication.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Drawn {
+pub struct OwnChart {
     /// Id of the chart, as in the names of the report's drawings: `cpu-per-request`.
-    pub chart: String,
+    pub id: String,
     /// The benchmark of the suite that asks the same.
     pub benchmark: String,
     /// The round whose results are drawn, if there are any.

@@ -1,12 +1,14 @@
 //! A page for each published source: its charts with ours on the same axes, its single numbers
 //! next to ours, and the verdict on each of its claims, in Markdown for the documentation site.
 
-mod figure;
+mod charts;
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use bakeoff_model::suite::published::{Drawn, Figure, Published, PublishedResult, Source};
+use bakeoff_model::suite::published::{
+    OwnChart, Published, PublishedChart, PublishedResult, Source,
+};
 
 use super::chart_files::ChartFile;
 use super::html::panels::{self, Panel};
@@ -89,18 +91,25 @@ impl<'r> Round<'r> {
         self.panels.iter().any(|panel| panel.name == benchmark)
     }
 
-    /// Our chart of a figure: that of its benchmark, or one over all benchmarks.
-    fn chart(&self, drawn: &Drawn) -> Option<&Chart> {
-        let own = self.panels.iter().filter(|one| one.name == drawn.benchmark);
+    /// Our chart of the same: that of its benchmark, or one over all benchmarks.
+    fn chart(&self, own_chart: &OwnChart) -> Option<&Chart> {
+        let own = self
+            .panels
+            .iter()
+            .filter(|one| one.name == own_chart.benchmark);
         let all = self.panels.iter().filter(|one| one.is_of_all());
         let mut charts = own.chain(all).flat_map(|panel| &panel.charts);
-        charts.find(|chart| chart.id == drawn.chart)
+        charts.find(|chart| chart.id == own_chart.id)
     }
 
-    /// The lines of a figure that are like a published result, with the labels of its steps.
-    fn lines(&self, result: &PublishedResult, drawn: &Drawn) -> Option<(&[String], Vec<&Series>)> {
+    /// The lines of our chart that are like a published result, with the labels of its steps.
+    fn lines(
+        &self,
+        result: &PublishedResult,
+        own_chart: &OwnChart,
+    ) -> Option<(&[String], Vec<&Series>)> {
         let (case, _) = self.like(result)?;
-        let chart = self.chart(drawn)?;
+        let chart = self.chart(own_chart)?;
         let Scale::Categories(labels) = &chart.x.scale else {
             return None;
         };
@@ -139,10 +148,10 @@ fn article(
     let results = published.results.iter();
     let own: Vec<&PublishedResult> = results.filter(|one| one.source == source.name).collect();
     let mut files = Vec::new();
-    for figure in figure::of_source(published, source) {
-        let _ = writeln!(text, "\n## {}\n", figure.title);
+    for chart in charts::of_source(published, source) {
+        let _ = writeln!(text, "\n## {}\n", chart.title);
         let under = format!("{}, {}", source.author, source.date);
-        match section(rounds, &own, &figure, &under) {
+        match section(rounds, &own, &chart, &under) {
             Ok((section, file)) => {
                 text.push_str(&section);
                 files.push(file);
@@ -162,25 +171,25 @@ fn article(
     }
 }
 
-/// Returns the text below the title of a figure and its drawing, or why there is none.
+/// Returns the text below the title of a chart and its drawing, or why there is none.
 fn section(
     rounds: &[Round<'_>],
     own: &[&PublishedResult],
-    figure: &Figure,
+    chart: &PublishedChart,
     author: &str,
 ) -> Result<(String, ChartFile), String> {
-    let drawn = figure.ours.as_ref().map_err(Clone::clone)?;
-    let Some(found) = figure::with_ours(rounds, own, drawn) else {
-        let is_there = rounds.iter().any(|round| round.has(&drawn.benchmark));
-        let benchmark = &drawn.benchmark;
-        let contenders = drawn.contenders.join(", ");
+    let own_chart = chart.ours.as_ref().map_err(Clone::clone)?;
+    let Some(found) = charts::with_ours(rounds, own, own_chart) else {
+        let is_there = rounds.iter().any(|round| round.has(&own_chart.benchmark));
+        let benchmark = &own_chart.benchmark;
+        let contenders = own_chart.contenders.join(", ");
         return Err(match (is_there, contenders.is_empty()) {
             (true, true) => format!("{benchmark} was measured, and there is nothing to draw"),
             (true, false) => format!("{benchmark} was measured, without this of {contenders}"),
             (false, _) => format!("{benchmark} was not measured in these results"),
         });
     };
-    let file = file_name(figure, drawn);
+    let file = file_name(chart, own_chart);
     let ours = match found.folders.is_empty() {
         true => "Nothing of this was measured in these results.".to_owned(),
         false => format!("Ours: {}.", names(&found.folders)),
@@ -190,12 +199,12 @@ fn section(
         false => "",
     };
     let under = match found.has_theirs {
-        true => format!("dashed: {author}; {}", drawn.benchmark),
-        false => drawn.benchmark.clone(),
+        true => format!("dashed: {author}; {}", own_chart.benchmark),
+        false => own_chart.benchmark.clone(),
     };
     let text = format!(
         "![{}]({}/{file})\n\n{theirs}{ours}\n",
-        figure.title, figure.source
+        chart.title, chart.source
     );
     let file = ChartFile {
         file,
@@ -205,17 +214,17 @@ fn section(
     Ok((text, file))
 }
 
-/// Returns the name of a figure's file: benchmark, chart, and its contenders if it lists some.
-fn file_name(figure: &Figure, drawn: &Drawn) -> String {
+/// Returns the name of a chart's file: benchmark, chart, and its contenders if it lists some.
+fn file_name(chart: &PublishedChart, own_chart: &OwnChart) -> String {
     let safe = |letter: char| match letter {
         letter if letter.is_ascii_alphanumeric() => letter,
         _ => '-',
     };
-    let contenders = match drawn.contenders.is_empty() {
+    let contenders = match own_chart.contenders.is_empty() {
         true => String::new(),
-        false => format!("-{}", figure.title.to_ascii_lowercase()),
+        false => format!("-{}", chart.title.to_ascii_lowercase()),
     };
-    let name = format!("{}-{}{contenders}", drawn.benchmark, drawn.chart);
+    let name = format!("{}-{}{contenders}", own_chart.benchmark, own_chart.id);
     format!("{}.svg", name.chars().map(safe).collect::<String>())
 }
 

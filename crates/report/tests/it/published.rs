@@ -1,7 +1,7 @@
 //! Published results: shown next to our numbers, never among them; claims get the right verdict.
 
 use bakeoff_analysis::{Analysis, AnalysisInput, RoundResults};
-use bakeoff_model::suite::published::{Claim, Drawn, Figure, Metric, Published};
+use bakeoff_model::suite::published::{Claim, Metric, OwnChart, Published, PublishedChart};
 use bakeoff_report::{articles, csv, html, markdown, terminal_table};
 
 use crate::synthetic::published::{claim, middle, ratio, results, source, three};
@@ -45,12 +45,12 @@ fn the_page_of_a_source_has_its_lines_and_ours_on_the_same_axes() {
 }
 
 #[test]
-fn each_figure_of_a_source_has_ours_or_a_reason() {
-    let figure = |title: &str, ours: Result<&str, &str>| Figure {
+fn each_chart_of_a_source_has_ours_or_a_reason() {
+    let chart = |title: &str, ours: Result<&str, &str>| PublishedChart {
         source: "article".to_owned(),
         title: title.to_owned(),
-        ours: ours.map_err(str::to_owned).map(|chart| Drawn {
-            chart: chart.to_owned(),
+        ours: ours.map_err(str::to_owned).map(|id| OwnChart {
+            id: id.to_owned(),
             benchmark: "city-get".to_owned(),
             round: Some("second".to_owned()),
             contenders: vec!["*-fast".to_owned()],
@@ -59,11 +59,11 @@ fn each_figure_of_a_source_has_ours_or_a_reason() {
     let mut first = results(&three(), 2);
     first.published = Some(Published {
         sources: vec![source()],
-        figures: vec![
-            figure("Peaks", Ok("peaks")),
-            figure("Memory", Ok("memory")),
-            figure("A photograph", Err("it shows a room")),
-            figure("Heap", Ok("heap-after-gc")),
+        charts: vec![
+            chart("Peaks", Ok("peaks")),
+            chart("Memory", Ok("memory")),
+            chart("A photograph", Err("it shows a room")),
+            chart("Heap", Ok("heap-after-gc")),
         ],
         ..Published::default()
     });
@@ -78,8 +78,8 @@ fn each_figure_of_a_source_has_ours_or_a_reason() {
     let files: Vec<&str> = page.figures.iter().map(|one| &*one.file).collect();
     let expected = ["city-get-peaks-peaks.svg", "city-get-memory-memory.svg"];
     assert_eq!(files, expected);
-    for figure in &page.figures {
-        let svg = &figure.svg;
+    for file in &page.figures {
+        let svg = &file.svg;
         assert!(svg.contains("synthetic-fast"), "{svg}");
         assert!(!svg.contains("synthetic-slow"), "{svg}");
     }

@@ -1,11 +1,13 @@
-//! Figures of a source: its lines with ours on the same axes where its values are known, else our
+//! Charts of a source: its lines with ours on the same axes where its values are known, else our
 //! chart of the same.
 
 use std::collections::BTreeSet;
 
 use bakeoff_analysis::data::labels::step_labels;
 use bakeoff_analysis::data::number::count;
-use bakeoff_model::suite::published::{Drawn, Figure, Published, PublishedResult, Source};
+use bakeoff_model::suite::published::{
+    OwnChart, Published, PublishedChart, PublishedResult, Source,
+};
 use bakeoff_model::text::names;
 
 use super::{Round, best_first};
@@ -66,11 +68,11 @@ fn label(result: &PublishedResult, connections: u32) -> String {
     found.map_or_else(|| connections.to_string(), |(_, label)| label)
 }
 
-/// Returns the figures of a source: those that its file lists, else one for each kind of line that
+/// Returns the charts of a source: those that its file lists, else one for each kind of line that
 /// its results have.
-pub(super) fn of_source(published: &Published, source: &Source) -> Vec<Figure> {
-    let listed = published.figures.iter();
-    let listed: Vec<Figure> = listed
+pub(super) fn of_source(published: &Published, source: &Source) -> Vec<PublishedChart> {
+    let listed = published.charts.iter();
+    let listed: Vec<PublishedChart> = listed
         .filter(|one| one.source == source.name)
         .cloned()
         .collect();
@@ -80,16 +82,16 @@ pub(super) fn of_source(published: &Published, source: &Source) -> Vec<Figure> {
     let results = published.results.iter();
     let own: Vec<&PublishedResult> = results.filter(|one| one.source == source.name).collect();
     let benchmarks: BTreeSet<&str> = own.iter().map(|one| &*one.benchmark).collect();
-    let mut figures = Vec::new();
+    let mut charts = Vec::new();
     for benchmark in benchmarks {
         for kind in &KINDS {
             let mut own = own.iter().filter(|one| one.benchmark == benchmark);
             if own.any(|one| !(kind.values)(one).is_empty()) {
-                figures.push(Figure {
+                charts.push(PublishedChart {
                     source: source.name.clone(),
                     title: format!("{benchmark}: {}", kind.title),
-                    ours: Ok(Drawn {
-                        chart: kind.id.to_owned(),
+                    ours: Ok(OwnChart {
+                        id: kind.id.to_owned(),
                         benchmark: benchmark.to_owned(),
                         round: None,
                         contenders: Vec::new(),
@@ -98,10 +100,10 @@ pub(super) fn of_source(published: &Published, source: &Source) -> Vec<Figure> {
             }
         }
     }
-    figures
+    charts
 }
 
-/// A figure with ours, and the folders that ours are from.
+/// A chart with ours, and the folders that ours are from.
 pub(super) struct WithOurs<'r> {
     pub(super) chart: Chart,
     pub(super) folders: BTreeSet<&'r str>,
@@ -109,37 +111,37 @@ pub(super) struct WithOurs<'r> {
     pub(super) has_theirs: bool,
 }
 
-/// Returns the chart of a figure; `None` if nothing of it was published in numbers or measured.
+/// Returns the chart with ours; `None` if nothing of it was published in numbers or measured.
 /// `own` are the results of the source.
 pub(super) fn with_ours<'r>(
     rounds: &'r [Round<'_>],
     own: &[&PublishedResult],
-    drawn: &Drawn,
+    wanted: &OwnChart,
 ) -> Option<WithOurs<'r>> {
-    let own = own.iter().filter(|one| one.benchmark == drawn.benchmark);
+    let own = own.iter().filter(|one| one.benchmark == wanted.benchmark);
     let own: Vec<&PublishedResult> = own.copied().collect();
     let mut kinds = KINDS.iter();
-    let kind = kinds.find(|kind| kind.id == drawn.chart && drawn.contenders.is_empty());
-    let lines = kind.and_then(|kind| lines(rounds, &own, kind, drawn));
-    lines.or_else(|| ours_alone(rounds, &own, drawn))
+    let kind = kinds.find(|kind| kind.id == wanted.id && wanted.contenders.is_empty());
+    let lines = kind.and_then(|kind| lines(rounds, &own, kind, wanted));
+    lines.or_else(|| ours_alone(rounds, &own, wanted))
 }
 
 /// Our chart, with what its contenders have of the published values.
 fn ours_alone<'r>(
     rounds: &'r [Round<'_>],
     own: &[&PublishedResult],
-    drawn: &Drawn,
+    wanted: &OwnChart,
 ) -> Option<WithOurs<'r>> {
-    let is_drawn = |label: &str| match (drawn.contenders.is_empty(), own.is_empty()) {
+    let is_drawn = |label: &str| match (wanted.contenders.is_empty(), own.is_empty()) {
         (true, true) => true,
         (true, false) => own.iter().any(|result| is_like(result, label)),
         (false, _) => {
-            let mut globs = drawn.contenders.iter();
+            let mut globs = wanted.contenders.iter();
             globs.any(|glob| names::matches(glob, label))
         }
     };
-    best_first(rounds, drawn.round.as_deref()).find_map(|round| {
-        let chart = only(round.chart(drawn)?, is_drawn)?;
+    best_first(rounds, wanted.round.as_deref()).find_map(|round| {
+        let chart = only(round.chart(wanted)?, is_drawn)?;
         Some(WithOurs {
             has_theirs: chart.series.iter().any(|one| one.published),
             chart,
@@ -179,7 +181,7 @@ fn lines<'r>(
     rounds: &'r [Round<'_>],
     own: &[&PublishedResult],
     kind: &Kind,
-    drawn: &Drawn,
+    wanted: &OwnChart,
 ) -> Option<WithOurs<'r>> {
     let mut labels: Vec<String> = Vec::new();
     let mut folders = BTreeSet::new();
@@ -191,9 +193,9 @@ fn lines<'r>(
         }
         labels.extend(values.iter().map(|(label, _)| label.clone()));
         lines.push(Line::Theirs(case, result, values));
-        let wanted = drawn.round.as_deref().or(result.round.as_deref());
-        let ours = best_first(rounds, wanted).find_map(|round| {
-            let (steps, series) = round.lines(result, drawn)?;
+        let round = wanted.round.as_deref().or(result.round.as_deref());
+        let ours = best_first(rounds, round).find_map(|round| {
+            let (steps, series) = round.lines(result, wanted)?;
             Some((&*round.input.folder, steps, series))
         });
         if let Some((folder, steps, series)) = ours {
