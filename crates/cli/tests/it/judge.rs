@@ -22,8 +22,10 @@ fn table(ratio: f64) -> String {
 fn numbers_of_others_have_a_verdict_or_a_reason() {
     let world = World::new(&[]);
     world.write("slower.csv", &table(1.1));
-    let slower = "judge --lower-is-better slower.csv";
-    world.run(slower).check(
+    let at = |file: &str| world.path().join(file).display().to_string();
+    let table = at("slower.csv");
+    let slower = format!("judge --lower-is-better {table}");
+    world.run(&slower).check(
         0,
         &[
             "new has 12.0, old 10.9: 1.10 times (95 %: ",
@@ -35,13 +37,15 @@ fn numbers_of_others_have_a_verdict_or_a_reason() {
         .run(&failing)
         .check(3, &["FAILED: new is worse than old by more than 5 %"]);
     world
-        .run("judge --higher-is-better slower.csv --fail-if worse>5%")
+        .run(&format!(
+            "judge --higher-is-better {table} --fail-if worse>5%"
+        ))
         .check(0, &[": better", "passed: new is not worse than old"]);
     world
-        .run("judge slower.csv")
+        .run(&format!("judge {table}"))
         .check(1, &["whether a lower or a higher", "--lower-is-better"]);
     world
-        .run("judge --lower-is-better slower.csv --fail-if slower>5%")
+        .run(&format!("{slower} --fail-if slower>5%"))
         .check(1, &["write worse>2%"]);
     let json = world.run(&format!("{slower} --json"));
     let judged: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
@@ -51,14 +55,15 @@ fn numbers_of_others_have_a_verdict_or_a_reason() {
     let go = |ns: u32| format!("BenchmarkSum-8 1000 {ns} ns/op\n").repeat(5);
     world.write("o.txt", &go(100));
     world.write("n.txt", &go(90));
-    world.run("judge old=o.txt new=n.txt").check(
+    let (old, new) = (at("o.txt"), at("n.txt"));
+    world.run(&format!("judge old={old} new={new}")).check(
         2,
         &[
-            "Sum-8: new has 90.0 ns/op, old 100: 0.900 times",
+            "Sum-8: new has 90.0 ns/op, old 100: 0.90",
             "no verdict: all values of one side come before those of the other",
         ],
     );
-    world.run("judge o.txt n.txt").check(
+    world.run(&format!("judge {old} {new}")).check(
         1,
         &["o.txt: it does not say which side", "old=FILE new=FILE"],
     );

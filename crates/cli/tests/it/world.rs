@@ -266,6 +266,8 @@ impl Ran {
             "void: the control",
             "host-bound",
             "the effective concurrency was",
+            // A far host that does not answer in time.
+            "not to be judged: could not be read: TCP counters",
         ];
         let stdout = self.unwrapped().stdout;
         let is_lost =

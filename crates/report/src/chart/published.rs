@@ -17,6 +17,11 @@ pub(crate) struct PublishedSeries<'p> {
     result: &'p PublishedResult,
 }
 
+/// The name of a published result among the lines of a chart.
+pub(crate) fn series_name(result: &PublishedResult) -> String {
+    format!("{}, published", result.name)
+}
+
 /// Whether a case is like a published result: its contender, or a variant of it.
 pub(crate) fn is_like(result: &PublishedResult, label: &str) -> bool {
     let rest = label.strip_prefix(result.contender.as_str());
@@ -41,7 +46,7 @@ pub(crate) fn of_benchmark<'p>(
             colours - 1
         });
         PublishedSeries {
-            name: format!("{}, published", result.name),
+            name: series_name(result),
             case,
             result,
         }

@@ -11,7 +11,7 @@ use bakeoff_model::suite::published::{
 use bakeoff_model::text::names;
 
 use super::{Round, best_first};
-use crate::chart::published::is_like;
+use crate::chart::published::{is_like, series_name};
 use crate::chart::{Axis, Chart, Point, Scale, Series, Shape};
 
 /// A metric that sources publish.
@@ -126,32 +126,61 @@ pub(super) fn with_ours<'r>(
     lines.or_else(|| ours_alone(rounds, &own, wanted))
 }
 
-/// Our chart, with what its contenders have of the published values.
+/// Our chart, with what its contenders have of the published values, from the first results that
+/// have the most of them.
 fn ours_alone<'r>(
     rounds: &'r [Round<'_>],
     own: &[&PublishedResult],
     wanted: &OwnChart,
 ) -> Option<WithOurs<'r>> {
-    let is_drawn = |label: &str| match (wanted.contenders.is_empty(), own.is_empty()) {
+    let globs = &wanted.contenders;
+    let is_listed = |label: &str| globs.iter().any(|glob| names::matches(glob, label));
+    let is_drawn = |label: &str| match (globs.is_empty(), own.is_empty()) {
         (true, true) => true,
         (true, false) => own.iter().any(|result| is_like(result, label)),
-        (false, _) => {
-            let mut globs = wanted.contenders.iter();
-            globs.any(|glob| names::matches(glob, label))
-        }
+        (false, _) => is_listed(label),
     };
-    best_first(rounds, wanted.round.as_deref()).find_map(|round| {
-        let chart = only(round.chart(wanted)?, is_drawn)?;
-        Some(WithOurs {
-            has_theirs: chart.series.iter().any(|one| one.published),
-            chart,
-            folders: BTreeSet::from([&*round.input.folder]),
-        })
+    let is_theirs = |name: &str| {
+        let mut like = own.iter().filter(|one| series_name(one) == name);
+        like.any(|result| globs.is_empty() || is_listed(&result.contender))
+    };
+    let mut best: Option<(usize, &Round<'_>, Chart)> = None;
+    for round in best_first(rounds, wanted.round.as_deref()) {
+        let found = round.chart(wanted);
+        let Some(chart) = found.and_then(|chart| only(chart, is_drawn, is_theirs)) else {
+            continue;
+        };
+        let has = |glob: &&String| contenders(&chart).any(|label| names::matches(glob, label));
+        let number = globs.iter().filter(has).count();
+        if best.as_ref().is_none_or(|(most, ..)| number > *most) {
+            best = Some((number, round, chart));
+        }
+    }
+    best.map(|(_, round, chart)| WithOurs {
+        has_theirs: chart.series.iter().any(|one| one.published),
+        chart,
+        folders: BTreeSet::from([&*round.input.folder]),
     })
 }
 
+/// The contenders of a chart: its rows, or its lines.
+fn contenders(chart: &Chart) -> impl Iterator<Item = &str> {
+    let rows = match &chart.y.scale {
+        Scale::Categories(rows) => &rows[..],
+        _ => &[],
+    };
+    let lines = chart.series.iter().filter(|one| !one.published);
+    rows.iter()
+        .map(String::as_str)
+        .chain(lines.map(|one| &*one.name))
+}
+
 /// Returns the chart with some of its contenders; `None` if it has none of them.
-fn only(chart: &Chart, is_drawn: impl Fn(&str) -> bool) -> Option<Chart> {
+fn only(
+    chart: &Chart,
+    is_drawn: impl Fn(&str) -> bool,
+    is_theirs: impl Fn(&str) -> bool,
+) -> Option<Chart> {
     let mut chart = chart.clone();
     if let Scale::Categories(rows) = &mut chart.y.scale {
         let kept: Vec<usize> = (0..rows.len())
@@ -170,7 +199,7 @@ fn only(chart: &Chart, is_drawn: impl Fn(&str) -> bool) -> Option<Chart> {
     } else {
         chart
             .series
-            .retain(|one| one.published || is_drawn(&one.name));
+            .retain(|one| !one.published && is_drawn(&one.name) || is_theirs(&one.name));
     }
     let has_ours = chart.series.iter().any(|one| !one.published);
     has_ours.then_some(chart)
@@ -265,7 +294,7 @@ impl Line<'_> {
         match self {
             Self::Theirs(case, result, _) => Series {
                 case: *case,
-                name: format!("{}, published", result.name),
+                name: series_name(result),
                 run: None,
                 published: true,
                 points: points.collect(),
