@@ -39,6 +39,8 @@ pub struct Question {
     pub better: Option<Better>,
     /// Which of several metrics is read.
     pub metric: Option<String>,
+    /// The smallest difference that matters, percent; 3 by default.
+    pub relevant_percent: Option<f64>,
     /// By how much a side must be worse than the base to fail, percent.
     pub worse_percent: Option<f64>,
 }
@@ -87,7 +89,7 @@ pub fn judge(files: &[NamedText], question: &Question) -> Result<Vec<Judged>, Pr
         .map_or("", |export| &*export.unit)
         .to_owned();
     let values = in_blocks(exports);
-    let sides = sides(&values);
+    let sides = distinct(values.iter().map(|one| &one.side));
     let base = match &question.base {
         Some(base) => base.clone(),
         None => sides.first().cloned().unwrap_or_default(),
@@ -106,15 +108,10 @@ pub fn judge(files: &[NamedText], question: &Question) -> Result<Vec<Judged>, Pr
         let message = format!("all values are of one side, {base}");
         return Err(Problem::new(message).with_hint("a comparison needs two"));
     }
-    let mut subjects: Vec<&str> = Vec::new();
-    for one in &values {
-        if !subjects.contains(&&*one.subject) {
-            subjects.push(&one.subject);
-        }
-    }
+    let subjects = distinct(values.iter().map(|one| &one.subject));
     let mut pairs = Vec::new();
-    for subject in subjects {
-        let own = values.iter().filter(|one| one.subject == subject);
+    for subject in &subjects {
+        let own = values.iter().filter(|one| one.subject == *subject);
         let own: Vec<&Measured> = own.collect();
         let others = sides.iter().filter(|side| **side != base);
         pairs.extend(others.filter_map(|side| Pair::of(subject, &own, side, &base)));
@@ -183,15 +180,15 @@ fn means(values: &[Measured], block_of: impl Fn(&String) -> Option<u32>) -> Vec<
     means.collect()
 }
 
-/// Returns the sides in the order in which they come.
-fn sides(values: &[Measured]) -> Vec<String> {
-    let mut sides: Vec<String> = Vec::new();
-    for one in values {
-        if !sides.contains(&one.side) {
-            sides.push(one.side.clone());
+/// Returns each name once, in the order in which they come.
+fn distinct<'n>(names: impl Iterator<Item = &'n String>) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for name in names {
+        if !found.contains(name) {
+            found.push(name.clone());
         }
     }
-    sides
+    found
 }
 
 /// The values of a side and of the base.
@@ -391,7 +388,10 @@ fn over_sets<'l>(logs: impl Iterator<Item = (u32, &'l f64)>) -> Vec<(u32, f64)> 
 
 /// Compares all pairs as one family.
 fn verdicts(pairs: Vec<Pair>, unit: &str, better: Better, question: &Question) -> Vec<Judged> {
-    let criteria = Criteria::new(better);
+    let mut criteria = Criteria::new(better);
+    if let Some(percent) = question.relevant_percent {
+        criteria.relevance = percent / 100.0;
+    }
     let all = pairs
         .iter()
         .map(|pair| (&pair.samples[0], &pair.samples[1], criteria));
@@ -421,6 +421,8 @@ fn verdicts(pairs: Vec<Pair>, unit: &str, better: Better, question: &Question) -
             if !no_verdict.is_empty() {
                 comparison.verdict = Verdict::Void;
             }
+            let mut notes = pair.notes;
+            notes.extend(nearly_relevant(&comparison, &criteria));
             let bound = failing.as_ref().map(|all| all[index]);
             let [side, base] = pair.names;
             Judged {
@@ -437,10 +439,19 @@ fn verdicts(pairs: Vec<Pair>, unit: &str, better: Better, question: &Question) -
                     false => BoundSide::Undecided,
                 }),
                 no_verdict,
-                notes: pair.notes,
+                notes,
             }
         });
     judged.collect()
+}
+
+/// Returns the remark on a significant difference that may be too small to matter.
+fn nearly_relevant(comparison: &Comparison, criteria: &Criteria) -> Option<String> {
+    let differs = comparison.p_adjusted? < 1.0 - criteria.confidence;
+    let percent = significant(criteria.relevance * 100.0);
+    (differs && comparison.verdict == Verdict::Inconclusive).then(|| {
+        format!("they differ significantly, by about as much as matters at least: {percent} %")
+    })
 }
 
 /// Returns the verdict on a ratio without chance in it.

@@ -38,12 +38,21 @@ pub(crate) struct JudgeArgs {
     /// http_req_duration.avg].
     #[arg(long, value_name = "NAME")]
     pub(crate) metric: Option<String>,
+    /// Smallest difference that matters, percent: closer ones are equivalent [default: 3].
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    pub(crate) relevant: Option<f64>,
     /// Fail if a side is significantly worse than the base by more than this: `worse>2%`.
     #[arg(long, value_name = "CONDITION", value_parser = worse)]
     pub(crate) fail_if: Option<f64>,
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+fn percent(text: &str) -> Result<f64, String> {
+    let number = text.trim_end_matches('%').parse().ok();
+    let number = number.filter(|number: &f64| *number > 0.0 && number.is_finite());
+    number.ok_or_else(|| "write a number above 0, such as 1".to_owned())
 }
 
 /// The bound of `worse>2%`, percent.
@@ -69,6 +78,7 @@ pub(crate) fn judge(args: &JudgeArgs) -> anyhow::Result<u8> {
         control: args.control.clone(),
         better,
         metric: args.metric.clone(),
+        relevant_percent: args.relevant,
         worse_percent: args.fail_if,
     };
     let judged = bakeoff_workflows::judge::judge(&files, &question).map_err(with_hints)?;

@@ -65,6 +65,19 @@ fn pairs_show_what_the_spread_of_the_host_hides() {
 }
 
 #[test]
+fn what_matters_is_the_users_to_say() {
+    let near = table(40, 1.02, "");
+    let usual = of_table(&near, &lower());
+    assert_ne!(usual.comparison.verdict, Verdict::Slower, "{usual:#?}");
+    let strict = Question {
+        relevant_percent: Some(0.5),
+        ..lower()
+    };
+    let strict = of_table(&near, &strict);
+    assert_eq!(strict.comparison.verdict, Verdict::Slower, "{strict:#?}");
+}
+
+#[test]
 fn values_that_never_vary_need_no_interval() {
     let text = "side,block,value\n".to_owned();
     let rows = |new: u32| {
