@@ -220,8 +220,8 @@ pub fn terminal_comparison(all: &[Compared]) -> String {
     text
 }
 
-/// The number of verdicts on pairs of contenders that two sessions share, and the verdicts that
-/// differ; empty without a pair that both compare.
+/// Counts the verdicts on pairs that two sessions share, and lists those that differ; empty without
+/// a pair that both compare.
 #[must_use]
 pub fn terminal_repeats(pairs: &[PairTwice]) -> String {
     let decided: Vec<&PairTwice> = pairs.iter().filter(|pair| pair.is_decided()).collect();
