@@ -73,19 +73,17 @@ fn troubles(all: &[(String, String)], index: usize) -> Markup {
     }
 }
 
-/// The chart, and next to it what it is worth.
+/// The chart, and below it what it is worth.
 fn shown(answer: &Conclusion, index: usize) -> Markup {
     html! {
-        div.first {
-            (figure(answer, index))
-            div.worth {
-                h3 { "What it is worth" }
-                ul {
-                    @for one in &answer.worth { li { (one) } }
-                    li { "Conditions: " (answer.conditions) "." }
-                    @if let Some(ends) = &answer.price { li { (priced(ends)) } }
-                    li { a href={ "#results-" (index) } { "The table" } }
-                }
+        (figure(answer, index))
+        div.worth {
+            h3 { "What it is worth" }
+            ul {
+                @for one in &answer.worth { li { (one) } }
+                li { "Conditions: " (answer.conditions) "." }
+                @if let Some(ends) = &answer.price { li { (priced(ends)) } }
+                li { a href={ "#results-" (index) } { "The table" } }
             }
         }
     }
