@@ -29,6 +29,9 @@ use crate::remote::protocol::{PodReply, PodRequest, RemoteReply, RemoteRequest};
 
 /// Distance of two looks at a Pod.
 const POLL: Duration = Duration::from_millis(200);
+/// Distance of two looks at a Pod that is being deleted: the time between the end of its container,
+/// whose exit status is wanted, and its removal may be short.
+const POLL_LEAVING: Duration = Duration::from_millis(20);
 /// How long the rest of a Pod's output may take to arrive after its end.
 const LOG_PATIENCE: Duration = Duration::from_secs(2);
 /// How long beyond its grace a Pod may take to go.
@@ -349,7 +352,7 @@ pub(crate) fn follow(
     let following = tokio::spawn(async move {
         let mut told = None;
         let mut end = loop {
-            tokio::time::sleep(POLL).await;
+            pause(&leaving).await;
             match pods.get(&name).await {
                 Ok(pod) => {
                     told = disrupted(&pod).or(told);
@@ -379,6 +382,17 @@ pub(crate) fn follow(
         let _ = tell.send(Some(end));
     });
     (ended, following)
+}
+
+/// Waits for the time of the next look at a Pod.
+async fn pause(leaving: &AtomicBool) {
+    let end = Instant::now() + POLL;
+    while Instant::now() < end {
+        tokio::time::sleep(POLL_LEAVING).await;
+        if leaving.load(Ordering::Relaxed) {
+            return;
+        }
+    }
 }
 
 /// Copies the output of a container to its log, until it ends.
