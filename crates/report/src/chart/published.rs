@@ -116,27 +116,44 @@ fn add_starts(chart: &mut Chart, published: &[PublishedSeries<'_>]) {
 
 /// A value or a gap for each category of a chart; all gaps if nothing was published.
 fn values(id: &str, result: &PublishedResult, categories: &[String]) -> Vec<Option<f64>> {
-    let labels = step_labels(&result.steps, 1);
-    let of_series = |series: &[f64], label: &String| {
-        let place = labels.iter().position(|one| one == label)?;
-        series.get(place).copied()
-    };
+    let steps = by_step(id, result);
     let last = categories.len().saturating_sub(1);
     let value = |(place, category): (usize, &String)| match id {
-        "throughput" if result.throughput.is_empty() => {
-            let (throughput, connections) = result.peak?;
-            (connections.to_string() == *category).then_some(throughput)
-        }
-        "throughput" => of_series(&result.throughput, category),
-        "cpu-per-request" => of_series(&result.cpu_us, category),
-        "p99" => {
-            let mut points = result.p99_ms.iter();
-            let found = points.find(|(connections, _)| connections.to_string() == *category);
-            found.map(|(_, value)| *value)
-        }
         "memory" if category == "idle" => result.memory_start_mib,
         "memory" if place == last => result.memory_end_mib,
-        _ => None,
+        _ => {
+            let found = steps.iter().find(|(label, _)| label == category);
+            found.map(|(_, value)| *value)
+        }
     };
     categories.iter().enumerate().map(value).collect()
+}
+
+/// The published values of the chart with this id, by the labels of their steps; empty if it has
+/// none for steps.
+pub(crate) fn by_step(id: &str, result: &PublishedResult) -> Vec<(String, f64)> {
+    let series = |values: &[f64]| {
+        let labels = step_labels(&result.steps, 1).into_iter();
+        labels.zip(values.iter().copied()).collect()
+    };
+    match (id, result.peak) {
+        ("throughput", Some((peak, connections))) if result.throughput.is_empty() => {
+            vec![(label(result, connections), peak)]
+        }
+        ("throughput", _) => series(&result.throughput),
+        ("cpu-per-request", _) => series(&result.cpu_us),
+        ("p99", _) => {
+            let points = result.p99_ms.iter();
+            points.map(|(at, ms)| (label(result, *at), *ms)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Returns the label of a result's first step with this number of connections.
+fn label(result: &PublishedResult, connections: u32) -> String {
+    let labels = step_labels(&result.steps, 1).into_iter();
+    let mut steps = result.steps.iter().zip(labels);
+    let found = steps.find(|(step, _)| !step.warm_up && step.connections == connections);
+    found.map_or_else(|| connections.to_string(), |(_, label)| label)
 }

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeSet;
 
-use bakeoff_analysis::data::labels::step_labels;
 use bakeoff_analysis::data::number::count;
 use bakeoff_model::suite::published::{
     OwnChart, Published, PublishedChart, PublishedResult, Source,
@@ -11,18 +10,16 @@ use bakeoff_model::suite::published::{
 use bakeoff_model::text::names;
 
 use super::{Round, best_first};
-use crate::chart::published::{is_like, series_name};
+use crate::chart::published::{by_step, is_like, series_name};
 use crate::chart::{Axis, Chart, Point, Scale, Series, Shape};
 
-/// A metric that sources publish.
+/// A metric that sources publish step by step.
 struct Kind {
     /// Id of our chart.
     id: &'static str,
     title: &'static str,
     unit: &'static str,
     scale: Scale,
-    /// The published value at each step, by the step's label.
-    values: fn(&PublishedResult) -> Vec<(String, f64)>,
 }
 
 const KINDS: [Kind; 3] = [
@@ -31,42 +28,20 @@ const KINDS: [Kind; 3] = [
         title: "Throughput",
         unit: "requests/s",
         scale: Scale::Linear,
-        values: |one| match (one.throughput.is_empty(), one.peak) {
-            (true, Some((peak, connections))) => vec![(label(one, connections), peak)],
-            _ => by_step(one, &one.throughput),
-        },
     },
     Kind {
         id: "cpu-per-request",
         title: "CPU time of a request",
         unit: "µs",
         scale: Scale::Log,
-        values: |one| by_step(one, &one.cpu_us),
     },
     Kind {
         id: "p99",
         title: "99th percentile of response times",
         unit: "ms",
         scale: Scale::Log,
-        values: |one| {
-            let points = one.p99_ms.iter();
-            points.map(|(at, ms)| (label(one, *at), *ms)).collect()
-        },
     },
 ];
-
-fn by_step(result: &PublishedResult, values: &[f64]) -> Vec<(String, f64)> {
-    let labels = step_labels(&result.steps, 1).into_iter();
-    labels.zip(values.iter().copied()).collect()
-}
-
-/// Returns the label of a result's first step with this number of connections.
-fn label(result: &PublishedResult, connections: u32) -> String {
-    let labels = step_labels(&result.steps, 1).into_iter();
-    let mut steps = result.steps.iter().zip(labels);
-    let found = steps.find(|(step, _)| !step.warm_up && step.connections == connections);
-    found.map_or_else(|| connections.to_string(), |(_, label)| label)
-}
 
 /// Returns the charts of a source: those that its file lists, else one for each kind of line that
 /// its results have.
@@ -86,7 +61,7 @@ pub(super) fn of_source(published: &Published, source: &Source) -> Vec<Published
     for benchmark in benchmarks {
         for kind in &KINDS {
             let mut own = own.iter().filter(|one| one.benchmark == benchmark);
-            if own.any(|one| !(kind.values)(one).is_empty()) {
+            if own.any(|one| !by_step(kind.id, one).is_empty()) {
                 charts.push(PublishedChart {
                     source: source.name.clone(),
                     title: format!("{benchmark}: {}", kind.title),
@@ -216,7 +191,7 @@ fn lines<'r>(
     let mut folders = BTreeSet::new();
     let mut lines: Vec<Line<'_>> = Vec::new();
     for (case, result) in own.iter().enumerate() {
-        let values = (kind.values)(result);
+        let values = by_step(kind.id, result);
         if values.is_empty() {
             continue;
         }
