@@ -58,7 +58,7 @@ pub struct Judged {
     pub unit: String,
     /// The better direction.
     pub better: Better,
-    /// The mean of the side, and that of the base.
+    /// The mean values, first of the side, then of the base.
     pub means: [f64; 2],
     /// The comparison, side over base. Its verdict is void if the design allows none.
     pub comparison: Comparison,

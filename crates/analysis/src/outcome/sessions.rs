@@ -70,11 +70,7 @@ pub fn incompatible(first: &Results, second: &Results) -> Vec<String> {
 #[must_use]
 pub fn compared(first: &Analysis<'_>, second: &Analysis<'_>) -> Vec<Compared> {
     let mut all = Vec::new();
-    for load in &first.loads {
-        let mut others = second.loads.iter();
-        let Some(other) = others.find(|other| other.data.name == load.data.name) else {
-            continue;
-        };
+    for (load, other) in in_both(first, second) {
         for case in &load.data.cases {
             let rows = (load.summary.row(&case.label)).zip(other.summary.row(&case.label));
             if let Some((ours, theirs)) = rows {
@@ -90,6 +86,18 @@ pub fn compared(first: &Analysis<'_>, second: &Analysis<'_>) -> Vec<Compared> {
         }
     }
     all
+}
+
+/// Returns the benchmarks with load that both sessions have, in the order of the first.
+fn in_both<'a, 'r>(
+    first: &'a Analysis<'r>,
+    second: &'a Analysis<'r>,
+) -> impl Iterator<Item = (&'a LoadAnalysis<'r>, &'a LoadAnalysis<'r>)> {
+    first.loads.iter().filter_map(|load| {
+        let mut others = second.loads.iter();
+        let other = others.find(|other| other.data.name == load.data.name)?;
+        Some((load, other))
+    })
 }
 
 fn compared_rows(benchmark: &str, first: &Row, second: &Row) -> Vec<Compared> {
@@ -160,11 +168,7 @@ impl PairTwice {
 #[must_use]
 pub fn pairs_twice(first: &Analysis<'_>, second: &Analysis<'_>) -> Vec<PairTwice> {
     let mut all = Vec::new();
-    for load in &first.loads {
-        let mut others = second.loads.iter();
-        let Some(other) = others.find(|other| other.data.name == load.data.name) else {
-            continue;
-        };
+    for (load, other) in in_both(first, second) {
         let theirs = verdicts(other);
         let pairs = verdicts(load).into_iter().filter_map(|(pair, ours)| {
             let verdicts = [ours, *theirs.get(&pair)?];

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use anyhow::Context as _;
 use bakeoff_analysis::data::number::{counted, range, ratio_text, significant};
 use bakeoff_base::hint::with_hints;
+use bakeoff_model::text::bound::{self, BoundText, Sign};
 use bakeoff_stats::{Better, BoundSide, Verdict};
 use bakeoff_workflows::judge::{Judged, NamedText, Question};
 use clap::Args;
@@ -50,18 +51,16 @@ pub(crate) struct JudgeArgs {
 }
 
 fn percent(text: &str) -> Result<f64, String> {
-    let number = text.trim_end_matches('%').parse().ok();
-    let number = number.filter(|number: &f64| *number > 0.0 && number.is_finite());
+    let number = bound::number(text.trim_end_matches('%')).filter(|number| *number > 0.0);
     number.ok_or_else(|| "write a number above 0, such as 1".to_owned())
 }
 
 /// The bound of `worse>2%`, percent.
 fn worse(text: &str) -> Result<f64, String> {
-    let compact: String = text.split_whitespace().collect();
-    let bound = compact.strip_prefix("worse>");
-    let bound = bound.and_then(|bound| bound.strip_suffix('%')?.parse().ok());
-    let bound = bound.filter(|bound: &f64| bound.is_finite() && *bound >= 0.0);
-    bound.ok_or_else(|| "write worse>2%".to_owned())
+    let bound = BoundText::split(text);
+    let bound = bound.filter(|bound| bound.name == "worse" && bound.sign == Sign::Above);
+    let percent = bound.and_then(|bound| bound::number(bound.limit.strip_suffix('%')?));
+    percent.ok_or_else(|| "write worse>2%".to_owned())
 }
 
 /// Runs the command.
