@@ -378,6 +378,12 @@ impl RunningLoad for FakeLoad {
     }
 
     async fn tell(&mut self, command: StepCommand) -> anyhow::Result<()> {
+        // The program ends by itself when it has written the end of its last step.
+        let has_slices = self
+            .events
+            .iter()
+            .any(|event| matches!(event, LoadEvent::Interval(_)));
+        anyhow::ensure!(has_slices || command == StepCommand::Again, "it has ended");
         match command {
             StepCommand::Leave(side) => {
                 self.left.push(side);

@@ -93,7 +93,19 @@ fn command(line: &str) -> Option<Vec<String>> {
     let begin = words.iter().position(|word| word == "bakeoff")?;
     let rest = words[begin..].iter();
     let arguments = rest.take_while(|word| !ENDS.contains(&word.as_str()));
-    Some(arguments.cloned().collect())
+    Some(arguments.flat_map(|word| expanded(word)).collect())
+}
+
+/// `records/locations/*/` is all folders in it, as a shell has it.
+fn expanded(word: &str) -> Vec<String> {
+    let Some(folder) = word.strip_suffix("/*/") else {
+        return vec![word.to_owned()];
+    };
+    let entries = fs::read_dir(repository().join(folder)).unwrap();
+    let folders = entries.flatten().filter(|entry| entry.path().is_dir());
+    folders
+        .map(|entry| format!("{folder}/{}", entry.file_name().display()))
+        .collect()
 }
 
 /// `${{ github.base_ref }}` is one word to the shell that sees its value.
