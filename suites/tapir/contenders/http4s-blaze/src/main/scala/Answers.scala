@@ -1,0 +1,1 @@
+../../../../../shared/scala/Answers.scala

@@ -1,0 +1,1 @@
+../../../../../shared/scala/Settings.scala

@@ -1,0 +1,1 @@
+../../../../../shared/scala/http4s/VanillaService.scala
