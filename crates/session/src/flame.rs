@@ -12,8 +12,9 @@ use bakeoff_base::hint::hinted;
 use bakeoff_base::problem::Problem;
 use bakeoff_model::load::Pace;
 use bakeoff_model::load::step::{self, Step};
+use bakeoff_model::measure::changed::{self, Change};
 use bakeoff_model::measure::flame_graph::{FlameDifference, FlameGraph, FlameOutcome};
-use bakeoff_model::measure::layers::LayerRules;
+use bakeoff_model::measure::layers::{LayerRules, NamedSamples};
 use bakeoff_model::plan::{Plan, PlannedRun, RunKind};
 use bakeoff_model::suite::Suite;
 use bakeoff_model::suite::conditions::RuntimeKind;
@@ -39,6 +40,18 @@ const FUNCTIONS_MAX: usize = 200;
 
 /// The step with the samples is at least this long: a thousand of them and more.
 const SAMPLED_MIN: Duration = Duration::from_secs(10);
+
+/// The step is at least this long if the sources of two contenders are compared: a change that
+/// costs one percent is in some hundred samples of the shorter side.
+const COMPARED_MIN: Duration = Duration::from_mins(1);
+
+/// What samples are read for.
+pub(crate) struct Reading<'s> {
+    /// The layers that functions belong to.
+    pub(crate) rules: &'s LayerRules,
+    /// The changes between the sources of two contenders; none if they are not compared.
+    pub(crate) changes: &'s [Change],
+}
 
 /// Whether contenders of a runtime can be sampled.
 ///
@@ -90,8 +103,17 @@ pub(crate) fn layer_rules(suite: &Path) -> anyhow::Result<LayerRules> {
     }
 }
 
-/// The runs to be made for flame graphs: one of each case of these contenders with load.
-pub(crate) fn runs(plan: &Plan, contenders: &BTreeSet<&String>) -> Vec<PlannedRun> {
+/// The runs to be made for flame graphs: one of each case of these contenders with load. They are
+/// longer if sources are compared.
+pub(crate) fn runs(
+    plan: &Plan,
+    contenders: &BTreeSet<&String>,
+    changes: &[Change],
+) -> Vec<PlannedRun> {
+    let at_least = match changes.is_empty() {
+        true => SAMPLED_MIN,
+        false => COMPARED_MIN,
+    };
     let mut runs: Vec<PlannedRun> = Vec::new();
     for run in &plan.runs {
         let known = |one: &PlannedRun| {
@@ -103,14 +125,14 @@ pub(crate) fn runs(plan: &Plan, contenders: &BTreeSet<&String>) -> Vec<PlannedRu
             && contenders.contains(&&run.contender)
             && !runs.iter().any(known)
         {
-            runs.push(sampled(run));
+            runs.push(sampled(run, at_least));
         }
     }
     runs
 }
 
 /// A run with its warm-up and the stated step, which is long enough.
-fn sampled(run: &PlannedRun) -> PlannedRun {
+fn sampled(run: &PlannedRun, at_least: Duration) -> PlannedRun {
     let id = run
         .id
         .rsplit_once(".r")
@@ -123,7 +145,7 @@ fn sampled(run: &PlannedRun) -> PlannedRun {
         duration: match step.pace {
             // These have their own duration.
             Pace::Ramp { .. } | Pace::Users { .. } => step.duration,
-            _ => step.duration.max(SAMPLED_MIN),
+            _ => step.duration.max(at_least),
         },
         ..step
     }));
@@ -145,7 +167,7 @@ fn sampled(run: &PlannedRun) -> PlannedRun {
 pub(crate) async fn draw_all(
     driver: &Driver<'_>,
     runs: &[PlannedRun],
-    rules: &LayerRules,
+    reading: &Reading<'_>,
     results: &Path,
     observer: &mut dyn Observer,
 ) -> anyhow::Result<()> {
@@ -180,8 +202,10 @@ pub(crate) async fn draw_all(
             let stacks = sampled.as_ref().ok()?;
             Some((run.case_label(), stacks.clone()))
         });
-        for (run, stacks) in set.iter().zip(sampled) {
-            let flame_graph = drawn(run, stacks, reference.as_ref(), rules, results)?;
+        let changes = through_changes(reading.changes, &sampled);
+        for ((run, stacks), changes) in set.iter().zip(sampled).zip(changes) {
+            let other = reference.as_ref();
+            let flame_graph = drawn(run, stacks, other, reading.rules, changes, results)?;
             flame_file::keep(results, &flame_graph)?;
             observer.observe(&Event::FlameGraphEnded {
                 flame_graph: Box::new(flame_graph),
@@ -192,12 +216,25 @@ pub(crate) async fn draw_all(
     Ok(())
 }
 
+/// Returns the samples through each change in those of every run, in their order.
+fn through_changes(
+    changes: &[Change],
+    sampled: &[Result<Stacks, Problem>],
+) -> Vec<Vec<NamedSamples>> {
+    let folded = sampled.iter().map(|one| match one {
+        Ok(stacks) => stacks.folded.as_str(),
+        Err(_) => "",
+    });
+    changed::samples(changes, &folded.collect::<Vec<&str>>())
+}
+
 /// Draws what was sampled in a run, and how it differs from the reference, unless it is that.
 fn drawn(
     run: &PlannedRun,
     stacks: Result<Stacks, Problem>,
     reference: Option<&(String, Stacks)>,
     rules: &LayerRules,
+    changes: Vec<NamedSamples>,
     results: &Path,
 ) -> anyhow::Result<FlameGraph> {
     let connections = run.steps.last().map_or(0, |step| step.connections);
@@ -216,6 +253,7 @@ fn drawn(
                 layers: rules.samples(&stacks.folded),
                 functions: rules.functions(&stacks.folded, FUNCTIONS_MAX),
                 inclusive: rules.inclusive(&stacks.folded, FUNCTIONS_MAX),
+                changes,
                 difference: match other {
                     Some((other, of_other)) => difference(run, &stacks, other, of_other, results)?,
                     None => None,
@@ -421,7 +459,7 @@ mod tests {
                 ..first
             })
             .to_vec();
-        let sampled = sampled(&run);
+        let sampled = sampled(&run, super::SAMPLED_MIN);
         assert_eq!(
             (sampled.id.as_str(), sampled.lifecycle),
             ("city.one_two.flame", false)

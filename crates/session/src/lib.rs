@@ -7,6 +7,7 @@
 
 pub mod baseline;
 pub mod capacity;
+pub mod changes;
 pub mod clock;
 pub mod contracts;
 pub mod driver;

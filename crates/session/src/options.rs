@@ -10,6 +10,8 @@ use bakeoff_places::far_hosts::FarHosts;
 use bakeoff_places::kubernetes::ClusterSettings;
 use serde::{Deserialize, Serialize};
 
+use crate::changes::Revisions;
+
 /// The options for a session, each round of several, or a test bed.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct SessionOptions {
@@ -22,6 +24,10 @@ pub struct SessionOptions {
     /// Flame graphs are wanted after the measured runs.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub flame_graphs: bool,
+    /// The revisions of the sources that contenders were built of, whose changes are looked for in
+    /// the samples of their stacks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revisions: Option<Revisions>,
     /// The database server of the user's own that is the backend; in files without its password.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backend_url: Option<DatabaseUrl>,

@@ -14,6 +14,8 @@ use bakeoff_base::problem::Problem;
 use bakeoff_base::text::counted;
 use bakeoff_places::sweep::{RunFolder, trees_folder};
 
+use crate::changes::Revisions;
+
 /// Variables that name a repository to git, as in hooks: ours is the suite's.
 const OF_HOOKS: [&str; 4] = ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"];
 
@@ -55,6 +57,15 @@ impl Tree {
     /// Returns the path of `folder` among these files.
     pub fn inside(&self) -> PathBuf {
         self.files().join(&self.inside)
+    }
+
+    /// Returns the change from these files to the repository's own ones.
+    pub(crate) fn revisions(&self) -> Revisions {
+        Revisions {
+            repository: self.top.clone(),
+            from: self.commit.clone(),
+            to: None,
+        }
     }
 
     fn files(&self) -> PathBuf {

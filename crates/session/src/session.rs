@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use bakeoff_analysis::{Analysis, AnalysisInput, BaselineConclusion};
 use bakeoff_base::hint::hinted;
+use bakeoff_model::measure::changed::Change;
 use bakeoff_model::plan::Plan;
 use bakeoff_model::record::{Cores, Results};
 use bakeoff_model::suite::Suite;
@@ -23,6 +24,7 @@ use crate::contracts::PendingRun;
 use crate::driver::Driver;
 use crate::event::{self, Event, Observer};
 use crate::opening::OpenSession;
+use crate::options::SessionOptions;
 use crate::run_count::Standing;
 use crate::sitting::{Sitting, SittingOver};
 use crate::store::file::make_inside;
@@ -31,7 +33,7 @@ use crate::store::results;
 use crate::store::session_file::SessionFile;
 use crate::store::suite_folder::{self, SuiteFolder};
 use crate::testbed::{Testbed, TestbedOptions};
-use crate::{clock, flame, pilot, remaining, selection, sequential, turn_requirements};
+use crate::{changes, clock, flame, pilot, remaining, selection, sequential, turn_requirements};
 
 /// Measuring the host takes longer than several steps that are shorter than this.
 const KEPT_STEP_MIN: Duration = Duration::from_secs(1);
@@ -211,6 +213,7 @@ async fn play(
     warnings.extend(warnings_of(session, &folder.suite)?);
     // Before anything is measured, so that a mistake in it costs nothing.
     let rules = flame::layer_rules(&session.suite_folder)?;
+    let changes = changes_of(&session.options, base)?;
     if let Some(elsewhere) =
         open::elsewhere(plan, &session.options.hosts, &session.options.cluster).await?
     {
@@ -255,12 +258,26 @@ async fn play(
     if let Ok(made) = played
         && session.options.flame_graphs
     {
-        let runs = flame::runs(&session.plan, &contenders);
-        let drawn = flame::draw_all(&driver, &runs, &rules, results, observers).await;
+        let runs = flame::runs(&session.plan, &contenders, &changes);
+        let reading = flame::Reading {
+            rules: &rules,
+            changes: &changes,
+        };
+        let drawn = flame::draw_all(&driver, &runs, &reading, results, observers).await;
         played = drawn.map(|()| made);
     }
     testbed.close().await;
     played
+}
+
+/// Returns what changed between the sources of the contenders, if their stacks will be sampled:
+/// between the revisions that are named, or since the commit of the baseline.
+fn changes_of(options: &SessionOptions, base: Option<&Base>) -> anyhow::Result<Vec<Change>> {
+    let of_base = base.and_then(Base::revisions);
+    match options.revisions.as_ref().or(of_base.as_ref()) {
+        Some(revisions) if options.flame_graphs => changes::between(revisions),
+        _ => Ok(Vec::new()),
+    }
 }
 
 /// Returns whether all steps are so short that measuring the host would take longer: such a session

@@ -8,7 +8,8 @@ use bakeoff_base::number::length_as_f64 as count;
 ///
 /// Not Tukey's range: it requires independent samples of equal variance, while pairs of contenders
 /// share their blocks and JVM contenders vary three times as much as native ones.
-pub(crate) fn adjusted(p_values: &[f64]) -> Vec<f64> {
+#[must_use]
+pub fn adjusted(p_values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..p_values.len()).collect();
     order.sort_by(|a, b| p_values[*a].total_cmp(&p_values[*b]));
     let mut adjusted = vec![1.0; p_values.len()];

@@ -34,6 +34,7 @@ pub use compare::{Better, Comparison, Criteria, Pairs, Verdict, compare, compare
 pub use components::{Components, are_apart};
 pub use difference::{Difference, difference_family};
 pub use false_discovery::false_discovery;
+pub use holm::adjusted as holm;
 pub use level_shift::LevelShift;
 pub use log_ratio::{LogRatio, Method, log_ratios};
 pub use pace::Pace;

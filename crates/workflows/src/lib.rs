@@ -10,6 +10,7 @@ pub mod duel;
 pub mod entry;
 pub mod init;
 pub mod judge;
+pub mod noise;
 pub mod recording;
 mod rounds;
 mod series;

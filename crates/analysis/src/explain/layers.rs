@@ -8,10 +8,10 @@ use bakeoff_model::measure::layers::NamedSamples;
 use bakeoff_model::plan::case_label;
 use bakeoff_model::record::Results;
 use bakeoff_stats::distribution::normal_cdf;
-use bakeoff_stats::{Pace, false_discovery};
+use bakeoff_stats::{Pace, false_discovery, holm};
 
 use super::reasons::Reasons;
-pub use super::sampled_pair::{SampledDifference, SampledPair};
+pub use super::sampled_pair::{SampledChanges, SampledDifference, SampledPair};
 use crate::data::metric::Metric;
 use crate::data::number::as_f64;
 use crate::data::row::Row;
@@ -65,6 +65,7 @@ pub(crate) struct Sampled<'r> {
     layers: &'r [NamedSamples],
     functions: &'r [NamedSamples],
     inclusive: &'r [NamedSamples],
+    changes: &'r [NamedSamples],
 }
 
 /// A part of the CPU per request, divided by its own samples.
@@ -112,6 +113,7 @@ impl<'r> Sampled<'r> {
             layers,
             functions,
             inclusive,
+            changes,
             ..
         } = &graph.outcome
         else {
@@ -139,6 +141,7 @@ impl<'r> Sampled<'r> {
             layers,
             functions,
             inclusive,
+            changes,
         })
     }
 
@@ -243,11 +246,13 @@ fn pair(dearer: &Sampled<'_>, cheaper: &Sampled<'_>) -> SampledPair {
         };
     let functions = || differences((dearer, dearer.functions), (cheaper, cheaper.functions));
     let inclusive = || differences((dearer, dearer.inclusive), (cheaper, cheaper.inclusive));
+    let changes = || changes((dearer, dearer.changes), (cheaper, cheaper.changes));
     SampledPair {
         dearer: dearer.label.clone(),
         cheaper: cheaper.label.clone(),
         layers: differences((dearer, dearer.layers), (cheaper, cheaper.layers)),
         functions: is_same.then(functions),
+        changes: is_same.then(changes).flatten(),
         grown: is_same.then(inclusive).and_then(grown),
     }
 }
@@ -280,11 +285,30 @@ fn share_functions(one: &[NamedSamples], other: &[NamedSamples]) -> bool {
     holds(one, other) && holds(other, one)
 }
 
+/// What was sampled of a contender: its layers, functions or changes.
+type Part<'s> = (&'s Sampled<'s>, &'s [NamedSamples]);
+
 /// Returns the significant differences, among all functions or layers with enough samples.
-fn differences(
-    (dearer, of_dearer): (&Sampled<'_>, &[NamedSamples]),
-    (cheaper, of_cheaper): (&Sampled<'_>, &[NamedSamples]),
-) -> Vec<SampledDifference> {
+fn differences(dearer: Part<'_>, cheaper: Part<'_>) -> Vec<SampledDifference> {
+    significant(compared(dearer, cheaper), false_discovery)
+}
+
+/// Returns how the changes between the sources differ; `None` without any.
+fn changes(dearer: Part<'_>, cheaper: Part<'_>) -> Option<SampledChanges> {
+    let all = dearer.1.len().max(cheaper.1.len());
+    let compared = compared(dearer, cheaper);
+    (all > 0).then(|| SampledChanges {
+        compared: compared.len(),
+        unseen: all.saturating_sub(compared.len()),
+        significant: significant(compared, holm),
+    })
+}
+
+/// Returns the differences with their p-values of all that has enough samples.
+fn compared(
+    (dearer, of_dearer): Part<'_>,
+    (cheaper, of_cheaper): Part<'_>,
+) -> Vec<(SampledDifference, f64)> {
     let names: BTreeSet<&str> = of_dearer
         .iter()
         .chain(of_cheaper)
@@ -316,9 +340,16 @@ fn differences(
         };
         all.push((difference, p_value));
     }
+    all
+}
+
+/// Returns the differences that are significant after a correction, the largest first.
+fn significant(
+    all: Vec<(SampledDifference, f64)>,
+    correction: fn(&[f64]) -> Vec<f64>,
+) -> Vec<SampledDifference> {
     let p_values: Vec<f64> = all.iter().map(|(_, p_value)| *p_value).collect();
-    let adjusted = false_discovery(&p_values);
-    let both = all.into_iter().zip(adjusted);
+    let both = all.into_iter().zip(correction(&p_values));
     let significant = both.filter(|(_, adjusted)| *adjusted <= FALSE_SHARE);
     let mut found: Vec<SampledDifference> = significant.map(|((one, _), _)| one).collect();
     let size = |one: &SampledDifference| one.difference_us().abs();

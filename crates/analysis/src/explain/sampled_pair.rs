@@ -12,9 +12,24 @@ pub struct SampledPair {
     /// Functions that differ significantly, the largest difference first; `None` for contenders in
     /// different languages, which have none in common.
     pub functions: Option<Vec<SampledDifference>>,
+    /// The changes between the sources of the two, by the CPU of their functions with all that
+    /// these call; `None` if sources were not compared.
+    pub changes: Option<SampledChanges>,
     /// The function that grew most, including its callees; `None` if none grew significantly, and
     /// for contenders in different languages.
     pub grown: Option<SampledDifference>,
+}
+
+/// The CPU per request in the functions that changed between the sources of two contenders.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SampledChanges {
+    /// Changes of which there are enough samples to compare them.
+    pub compared: usize,
+    /// Changes with too few samples: they take next to no CPU, or their functions were not seen.
+    pub unseen: usize,
+    /// Changes that differ significantly, the largest difference first: of all that were compared,
+    /// one is false by chance in 5 % of the sessions (Holm).
+    pub significant: Vec<SampledDifference>,
 }
 
 /// The CPU per request of two contenders in one layer or function.

@@ -1,8 +1,10 @@
 //! `bakeoff doctor`: what this machine can and cannot do for a fair measurement.
 
 use std::io::Write as _;
+use std::time::Duration;
 
 use anyhow::Context as _;
+use bakeoff_analysis::data::number::{enumerated, significant};
 use bakeoff_base::text::counted;
 use bakeoff_build::toolchain;
 use bakeoff_model::measure::core_sharing::CoreSharing;
@@ -11,20 +13,34 @@ use bakeoff_model::suite::Limits;
 use bakeoff_places::host::{self, topology};
 use bakeoff_places::kubernetes::ClusterSettings;
 use bakeoff_places::place::{cluster, node_images};
+use bakeoff_places::sweep::RunFolder;
 use bakeoff_places::{ceiling, images, this_host};
+use bakeoff_session::clock;
+use bakeoff_session::event::NullObserver;
 use bakeoff_session::placement::place;
-use clap::Args;
+use bakeoff_session::session::Audience;
+use bakeoff_workflows::duel::Duel;
+use bakeoff_workflows::noise::{self, HostNoise};
+use clap::{Args, Parser as _};
 use serde::Serialize;
 
+use super::duel;
+use super::signals::interrupted;
 use crate::args::ClusterArgs;
+use crate::cli::{Cli, Command};
 use crate::exit;
-use crate::values::RuntimeKind;
+use crate::output::text::human;
+use crate::values::{RuntimeKind, Time};
 
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
     /// Measure what the load engine can do here at best, for two seconds.
     #[arg(long)]
     pub(crate) load: bool,
+    /// Measure a service against itself for this time, 1m if none is given, and say which
+    /// differences this host finds in what time.
+    #[arg(long, value_name = "TIME", num_args = 0..=1, default_missing_value = "1m")]
+    pub(crate) compare: Option<Time>,
     /// Look at the cluster, too.
     #[arg(long, value_enum)]
     pub(crate) runtime: Option<RuntimeKind>,
@@ -56,6 +72,9 @@ pub(crate) fn doctor(args: &DoctorArgs) -> anyhow::Result<u8> {
     }
     if args.load {
         findings.extend(load_findings(&cores)?);
+    }
+    if let Some(time) = args.compare {
+        findings.extend(compare_findings(time.0)?);
     }
     let mut output = std::io::stdout().lock();
     if args.json {
@@ -96,6 +115,74 @@ fn load_findings(cores: &Cores) -> anyhow::Result<Vec<Finding>> {
         found,
     };
     Ok(describe(&ceiling).map(finding).into())
+}
+
+/// CPU time of a response of the service that is measured against itself, us: that of a small
+/// service.
+const WORK_US: u32 = 30;
+
+/// Measures a service against itself, and says what this host finds.
+fn compare_findings(within: Duration) -> anyhow::Result<Vec<Finding>> {
+    let program = std::env::current_exe().context("cannot find this program's own file")?;
+    let program = program.display().to_string();
+    let program = shlex::try_quote(&program)?;
+    let service = format!("exec {program} null-server --listen 0.0.0.0:$PORT --work-us {WORK_US}");
+    let service = shlex::try_quote(&service)?;
+    let [one, itself] = ["one", "itself"].map(|name| format!("{name}=sh -c {service}"));
+    let within = format!("{}ms", within.as_millis());
+    let words = [
+        "bakeoff", "duel", &one, &itself, "--get", "/", "--within", &within,
+    ];
+    let Command::Duel(args) = Cli::try_parse_from(words)?.command else {
+        anyhow::bail!("the command line has no duel");
+    };
+    let duel = Duel {
+        control: false,
+        latency: false,
+        ..duel::wanted(&args)?
+    };
+    let scratch = RunFolder::temporary()?;
+    let folder = scratch.path().join("results");
+    let mut audience = Audience {
+        watcher: &mut NullObserver,
+        interruption: || Box::pin(interrupted()),
+        sitting: None,
+    };
+    let runtime = tokio::runtime::Runtime::new()?;
+    let measured = noise::measure(&duel, clock::fresh_seed(), &folder, &mut audience);
+    Ok(vec![match runtime.block_on(measured) {
+        Ok(noise) => Finding {
+            what: "compare".to_owned(),
+            good: true,
+            found: describe_noise(&noise),
+        },
+        Err(error) => Finding {
+            what: "compare".to_owned(),
+            good: false,
+            found: format!("{error:#}"),
+        },
+    }])
+}
+
+/// `this host finds 5 % in 40 s, 2 % in 2 min, 1 % in 9 min; noise ...`.
+fn describe_noise(noise: &HostNoise) -> String {
+    let percent = |share: f64| format!("{} %", significant(share * 100.0));
+    let times = noise.finds.iter().map(|(difference, time)| match time {
+        Some(time) => format!("{} in {}", percent(*difference), human(*time)),
+        None => format!("{} in no time that counts", percent(*difference)),
+    });
+    let times: Vec<String> = times.collect();
+    format!(
+        "this host finds {}, in four of five sessions; a service varies by {} from block to block \
+         ({} ms each) and by {} against itself in the same block; a disturbance is forgotten after \
+         {} s ({})",
+        enumerated(&times),
+        percent(noise.of_blocks),
+        noise.block.as_millis(),
+        percent(noise.of_pairs),
+        significant(noise.memory.as_secs_f64()),
+        counted(noise.sets as u64, "set"),
+    )
 }
 
 /// Returns the findings on everything that a session in a cluster needs.

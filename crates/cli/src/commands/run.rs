@@ -151,6 +151,7 @@ pub(crate) fn order(args: RunArgs) -> SessionRequest {
             purpose: Purpose::Suite,
             slice: args.slice.map(|slice| slice.0),
             flame_graphs: args.profile_cpu,
+            revisions: None,
             backend_url: args.server.backend_url,
             cluster: args.measured.selection.cluster.settings(),
             hosts: args.measured.selection.hosts.hosts(),

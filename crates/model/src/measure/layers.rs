@@ -16,7 +16,7 @@ const BUILT_IN: &str = include_str!("layers.toml");
 pub const OWN_CODE: &str = "own code";
 
 /// The ending of the kernel's functions.
-const KERNEL: &str = "_[k]";
+pub(super) const KERNEL: &str = "_[k]";
 
 /// The beginnings of suffixes by which GCC and LLVM name a function of C that they split or copied.
 const COPIES: [&str; 6] = ["isra", "part", "constprop", "cold", "lto_priv", "llvm"];
@@ -123,7 +123,7 @@ impl<'s> Counts<'s> {
 }
 
 /// The stacks of a folded text with their samples, `thread;caller;function 42`.
-fn stacks(folded: &str) -> impl Iterator<Item = (&str, u64)> {
+pub(super) fn stacks(folded: &str) -> impl Iterator<Item = (&str, u64)> {
     let lines = folded.lines().filter_map(|line| line.rsplit_once(' '));
     let counted = lines.filter_map(|(stack, count)| Some((stack, count.parse().ok()?)));
     counted.filter(|(_, count)| *count > 0)

@@ -6,6 +6,7 @@ pub(crate) mod curves;
 mod data;
 mod inside;
 pub(crate) mod overhead;
+mod parts;
 pub(crate) mod published;
 pub(crate) mod scaling;
 mod starts;
@@ -41,6 +42,7 @@ pub(crate) fn of_load(load: &LoadAnalysis<'_>, published: &[PublishedSeries<'_>]
         steps::memory_per_throughput(benchmark),
         steps::cpu(benchmark),
         steps::cpu_per_request(benchmark),
+        parts::cpu_by_part(load),
         curves::cumulative(benchmark),
         inside::compiling(benchmark),
         inside::gc_pauses(benchmark),

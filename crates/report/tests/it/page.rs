@@ -95,6 +95,7 @@ fn every_chart_is_there_and_names_the_backend() {
             "memory-per-throughput",
             "cpu",
             "cpu-per-request",
+            "cpu-by-part",
             "cumulative",
         ]
     );
@@ -226,6 +227,7 @@ fn flame_graphs_are_linked_where_the_contender_is() {
             layers: Vec::new(),
             functions: Vec::new(),
             inclusive: Vec::new(),
+            changes: Vec::new(),
             difference: Some(FlameDifference {
                 from: "a third".to_owned(),
                 file: "flame/b.svg".to_owned(),

@@ -50,6 +50,7 @@ fn graph(
             layers: seen(layers),
             functions: seen(functions),
             inclusive: seen(inclusive),
+            changes: Vec::new(),
             difference: None,
         },
     }
@@ -94,6 +95,53 @@ fn with_samples_the_sentence_names_layers_and_the_function_that_grew() {
     let terminal = analysed(&results, |analysis| terminal_table(analysis, 80));
     let unwrapped = terminal.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(unwrapped.contains(&said), "{terminal}");
+}
+
+/// What is said of two versions whose changes have these samples of 109,000 and 100,000.
+fn said_of_changes(of_dear: &[(&str, u64)], of_plain: &[(&str, u64)]) -> String {
+    let mut results = results(Extra {
+        collector_ns: 9_000,
+        ..Extra::default()
+    });
+    let with = |name: &str, all: u64, changes: &[(&str, u64)]| {
+        let mut graph = graph(name, &[("own code", all)], &[("main.order", all)], &[]);
+        if let FlameOutcome::Drawn { changes: own, .. } = &mut graph.outcome {
+            own.extend(changes.iter().map(|(name, samples)| NamedSamples {
+                name: (*name).to_owned(),
+                samples: *samples,
+                kernel: 0,
+            }));
+        }
+        graph
+    };
+    results.flame_graphs = vec![
+        with("dear", 109_000, of_dear),
+        with("plain", 100_000, of_plain),
+    ];
+    let said = analysed(&results, |analysis| {
+        analysis.loads[0].summary.tables[0].reasons[0].cpu_sentence()
+    });
+    said.unwrap()
+}
+
+#[test]
+fn lines_that_cost_are_named_and_others_are_not() {
+    let said = said_of_changes(
+        &[("price.rs:41-48 (total)", 12_000), ("tax.rs:7 (vat)", 900)],
+        &[("price.rs:41-48 (total)", 4_000), ("tax.rs:7 (vat)", 900)],
+    );
+    let named = " Of the changed lines dear takes 8.00 µs more in price.rs:41-48 (total) (95 %: ";
+    assert!(
+        said.contains(named) && said.ends_with("), of 109 µs."),
+        "{said}"
+    );
+    assert!(!said.contains("tax.rs"), "{said}");
+    let alike = [("price.rs:41-48 (total)", 4_000), ("tax.rs:7 (vat)", 900)];
+    let said = said_of_changes(&alike, &alike);
+    let none = " None of 2 changed places takes significantly more or less CPU.";
+    assert!(said.contains(none), "{said}");
+    let rare = [("price.rs:41-48 (total)", 3)];
+    assert!(said_of_changes(&rare, &rare).contains(" are in too few samples to tell"));
 }
 
 #[test]

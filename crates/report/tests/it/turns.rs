@@ -255,7 +255,15 @@ fn a_set_has_charts_of_its_own_and_none_over_connections() {
         .collect();
     assert_eq!(
         ids,
-        ["peaks", "ratios", "settling", "turns", "startup", "warm-up"]
+        [
+            "peaks",
+            "ratios",
+            "settling",
+            "turns",
+            "startup",
+            "warm-up",
+            "cpu-by-part"
+        ]
     );
     let ratios = &charts[1];
     let rows = ratios["y"]["names"].as_array().unwrap();

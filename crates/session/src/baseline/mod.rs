@@ -20,6 +20,7 @@ use bakeoff_model::plan::{ChosenCase, Plan, PlanOptions, PlannedRun, matches};
 use bakeoff_model::suite::conditions::RuntimeKind;
 use bakeoff_model::suite::{BenchmarkKind, Contender};
 
+use crate::changes::Revisions;
 use crate::event::{Event, Observer};
 use crate::revision::Tree;
 use crate::selection;
@@ -124,6 +125,11 @@ impl Base {
             within: None,
             tree,
         })
+    }
+
+    /// Returns the change from base to head, if the base is a revision.
+    pub(crate) fn revisions(&self) -> Option<Revisions> {
+        self.tree.as_ref().map(Tree::revisions)
     }
 
     /// Adds the contenders as they were to those of the suite.

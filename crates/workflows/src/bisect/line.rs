@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use bakeoff_base::hint::hinted;
+use bakeoff_session::changes::Revisions;
 use bakeoff_session::event::bisection::Commit;
 use bakeoff_session::revision::{self, Tree, git, output};
 
@@ -72,6 +73,15 @@ impl Line {
             0 => "good".to_owned(),
             _ if position == self.last() => "bad".to_owned(),
             _ => self.commits[position].short().to_owned(),
+        }
+    }
+
+    /// Returns the change from a commit to a later one.
+    pub(super) fn change(&self, earlier: usize, later: usize) -> Revisions {
+        Revisions {
+            repository: self.top.clone(),
+            from: self.commits[earlier].commit.clone(),
+            to: Some(self.commits[later].commit.clone()),
         }
     }
 

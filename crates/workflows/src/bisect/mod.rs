@@ -40,6 +40,9 @@ pub struct Bisect {
     pub condition: Condition,
     /// How they are asked and loaded; it has no sides.
     pub duel: Duel,
+    /// Whether stacks are sampled in the session of the commit that is found and the one before it,
+    /// to say what its changed lines cost.
+    pub profile_cpu: bool,
     /// Commits between good and bad that are measured at once.
     pub at_once: usize,
     /// When this time is over no further session starts.

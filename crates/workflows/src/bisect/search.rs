@@ -13,6 +13,7 @@ use bakeoff_model::record::Purpose;
 use bakeoff_model::record::failure::{Failure, Stage};
 use bakeoff_model::text::duration_ns;
 use bakeoff_places::sweep::{RunFolder, trees_folder};
+use bakeoff_session::changes::Revisions;
 use bakeoff_session::event::Event;
 use bakeoff_session::event::bisection::{Bisection, Candidate, SkippedCommit};
 use bakeoff_session::options::SessionOptions;
@@ -315,8 +316,11 @@ impl<'a, 'w> Search<'a, 'w> {
             prepared = duel::prepare(&duel, SuitePlace::InResults(&suite)) => prepared?,
             () = (self.audience.interruption)() => return Err(anyhow::Error::from(Stopped).into()),
         };
+        let revisions = self.sampled_change(positions);
         let options = SessionOptions {
             purpose,
+            flame_graphs: revisions.is_some(),
+            revisions,
             ..duel.options()
         };
         let open = prepared.open(locked, options, self.order.seed)?;
@@ -328,6 +332,16 @@ impl<'a, 'w> Search<'a, 'w> {
         Ok(samples
             .map(|(label, sample)| (label.to_owned(), sample))
             .collect())
+    }
+
+    /// The change between a commit and the one before it, if stacks are wanted; `None` for others.
+    fn sampled_change(&self, positions: &[usize]) -> Option<Revisions> {
+        match *positions {
+            [before, found] if self.order.profile_cpu && before + 1 == found => {
+                Some(self.line.change(before, found))
+            }
+            _ => None,
+        }
     }
 
     fn duel(&self, positions: &[usize], runs: DuelRuns) -> Duel {

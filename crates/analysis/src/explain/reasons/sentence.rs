@@ -13,6 +13,9 @@ const RELEVANT: f64 = 0.03;
 /// Minimum share of the total for a part to be in a sentence, if the total is not significant.
 const RELEVANT_OF_TOTAL: f64 = 0.005;
 
+/// Maximum number of changed places in a sentence.
+const CHANGES_MAX: usize = 3;
+
 /// Maximum number of counts in a sentence.
 const COUNTS_MAX: usize = 3;
 
@@ -58,12 +61,15 @@ impl Reasons {
         Some(format!("{}{counts}", self.of_total()))
     }
 
-    /// Says where the CPU per request goes, without other quantities; `None` if it does not differ
-    /// significantly.
+    /// Says where the CPU per request goes, without other quantities; `None` if neither it nor any
+    /// change of the sources differs significantly.
     #[must_use]
     pub fn cpu_sentence(&self) -> Option<String> {
-        let differs = self.total.difference.is_significant();
-        differs.then(|| self.of_total())
+        match self.total.difference.is_significant() {
+            true => Some(self.of_total()),
+            false => self.without_total(""),
+        }
+        .filter(|_| self.total.difference.is_significant() || self.has_guilty_lines())
     }
 
     fn of_total(&self) -> String {
@@ -85,7 +91,11 @@ impl Reasons {
             why if why.is_empty() => why,
             why => format!("{source}{why}"),
         };
-        format!("{about}{why}.{}", self.grown())
+        let more = match self.has_guilty_lines() {
+            true => self.changes(),
+            false => self.changes() + &self.grown(),
+        };
+        format!("{about}{why}.{more}")
     }
 
     /// Returns the sentence if only parts of the CPU per request differ significantly, or counts.
@@ -93,10 +103,12 @@ impl Reasons {
         let (who, hidden) = self.hidden();
         let hidden = enumerated(&hidden);
         let but = match (hidden.is_empty(), counts.is_empty()) {
-            (true, true) => return None,
-            (true, false) => "other things do".to_owned(),
-            (false, _) => format!("parts of it do: {who} needs {hidden}"),
+            (true, true) if !self.has_guilty_lines() => return None,
+            (true, true) => String::new(),
+            (true, false) => ", but other things do".to_owned(),
+            (false, _) => format!(", but parts of it do: {who} needs {hidden}"),
         };
+        let changes = self.changes();
         let Self {
             dearer,
             cheaper,
@@ -104,8 +116,8 @@ impl Reasons {
             ..
         } = self;
         Some(format!(
-            "The CPU per request of {dearer} and {cheaper} does not differ significantly {at}, but \
-             {but}.{counts}"
+            "The CPU per request of {dearer} and {cheaper} does not differ significantly \
+             {at}{but}.{changes}{counts}"
         ))
     }
 
@@ -163,6 +175,45 @@ impl Reasons {
     fn by_layer(&self) -> Vec<String> {
         let layers = self.sampled.iter().flat_map(|pair| &pair.layers);
         self.divided(layers.map(|layer| (layer.difference_us(), format!("in {}", layer.name))))
+    }
+
+    /// Whether a change of the sources differs significantly.
+    fn has_guilty_lines(&self) -> bool {
+        let changes = self.sampled.as_ref().and_then(|pair| pair.changes.as_ref());
+        changes.is_some_and(|changes| !changes.significant.is_empty())
+    }
+
+    /// Returns what the changes of the sources cost, as a sentence; empty if these were not
+    /// compared.
+    fn changes(&self) -> String {
+        let changes = self.sampled.as_ref().and_then(|pair| pair.changes.as_ref());
+        let Some(changes) = changes else {
+            return String::new();
+        };
+        let costs = changes.significant.iter().take(CHANGES_MAX).map(|one| {
+            let (size, half) = (one.difference_us(), one.half_us);
+            let more = if size < 0.0 { "less" } else { "more" };
+            let size = size.abs();
+            let [point, low, high] = [size, (size - half).max(0.0), size + half].map(significant);
+            format!("{point} µs {more} in {} (95 %: {low}–{high})", one.name)
+        });
+        let costs: Vec<String> = costs.collect();
+        let compared = counted(changes.compared, "changed place");
+        match (costs.is_empty(), changes.compared) {
+            (false, _) => format!(
+                " Of the changed lines {} takes {}, of {} µs.",
+                self.dearer,
+                enumerated(&costs),
+                significant(self.total.dearer)
+            ),
+            (true, 0) => " The changed functions are in too few samples to tell: they take next \
+                          to no CPU, or a compiler inlined them."
+                .to_owned(),
+            (true, 1) => {
+                " The changed place takes no other CPU, as far as samples tell.".to_owned()
+            }
+            (true, _) => format!(" None of {compared} takes significantly more or less CPU."),
+        }
     }
 
     /// Returns the function that grew most, as a sentence; empty if none is large enough.

@@ -84,6 +84,15 @@ fn peak(table: &RankTable, best: &Row, is_most: bool) -> Vec<TextSpan> {
         .filter(|row| row.standing.rank == best.standing.rank)
         .map(|row| row.label.as_str())
         .collect();
+    if let Some(other) = equal_to(table).filter(|_| is_most) {
+        let mut parts = vec![name(&best.label), text(" and "), name(&other.label)];
+        parts.push(text(" serve as many: "));
+        parts.extend(quoted(&best.peak.throughput.estimate, "requests/s"));
+        parts.push(text(" and "));
+        parts.extend(quoted(&other.peak.throughput.estimate, "requests/s"));
+        parts.push(text("."));
+        return parts;
+    }
     let mut parts = vec![name(&best.label)];
     parts.push(text(match (is_most, tied.is_empty()) {
         (true, true) => " serves the most: ",
@@ -113,6 +122,15 @@ fn peak(table: &RankTable, best: &Row, is_most: bool) -> Vec<TextSpan> {
     }
     parts.push(text("."));
     parts
+}
+
+/// The other one of two contenders that serve as many requests.
+fn equal_to(table: &RankTable) -> Option<&Row> {
+    let [_, other] = table.rows.as_slice() else {
+        return None;
+    };
+    let found = other.standing.throughput.as_ref()?;
+    (found.verdict == Verdict::Equivalent).then_some(other)
 }
 
 /// Says which contenders serve more although another part limited them: the highest with its lead.

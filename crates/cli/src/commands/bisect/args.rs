@@ -49,6 +49,11 @@ pub(crate) struct BisectArgs {
     pub(crate) fail_if: Condition,
     #[command(flatten)]
     pub(crate) asked: AskedArgs,
+    /// Say what the changed lines of the commit cost, by samples of stacks in one more run.
+    ///
+    /// Takes perf for programs that are not JVMs.
+    #[arg(long)]
+    pub(crate) profile_cpu: bool,
     /// Commits between good and bad that are alive concurrently.
     #[arg(
         long, value_name = "N", default_value_t = 4,

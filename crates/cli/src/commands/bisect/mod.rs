@@ -34,6 +34,7 @@ pub(crate) fn order(args: &BisectArgs) -> anyhow::Result<Bisect> {
         command: args.command.0.clone(),
         condition: args.fail_if,
         duel,
+        profile_cpu: args.profile_cpu,
         at_once: args.at_once.into(),
         within: args.within.0,
         results,

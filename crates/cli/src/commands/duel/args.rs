@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use crate::args::{AskedArgs, ClusterArgs, HostArgs, OutputArgs};
-use crate::values::Time;
 use crate::values::service::Side;
+use crate::values::{Range, Time};
 
 /// Examples below the help of `duel`.
 const DUEL_HELP: &str = "\
@@ -78,6 +78,12 @@ pub(crate) struct DuelArgs {
     /// Of commands only; takes perf for programs that are not JVMs. Writes a flame graph of each.
     #[arg(long)]
     pub(crate) profile_cpu: bool,
+    /// Say what the lines cost that changed between two commits of this repository.
+    ///
+    /// The services are those of GOOD and of BAD, built by you. Samples of their stacks are taken
+    /// as with --profile-cpu, and compared by the functions that the lines are in.
+    #[arg(long, value_name = "GOOD..BAD")]
+    pub(crate) diff: Option<Range>,
     /// Where images run; Deployments are copied in their cluster in any case.
     #[arg(long, value_enum, hide_short_help = true, default_value_t = ImagesIn::Docker)]
     pub(crate) runtime: ImagesIn,

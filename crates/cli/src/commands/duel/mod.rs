@@ -10,11 +10,12 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use bakeoff_model::suite::Limits;
-use bakeoff_session::clock;
+use bakeoff_session::changes::Revisions;
 use bakeoff_session::options::SessionOptions;
 use bakeoff_session::session::Audience;
 use bakeoff_session::store::locked_folder::LockedFolder;
 use bakeoff_session::store::recorder::refuse_session;
+use bakeoff_session::{clock, revision};
 use bakeoff_workflows::duel::{
     self, Duel, DuelRuns, Prepared, ServiceSource, SuitePlace, Unprepared,
 };
@@ -23,6 +24,7 @@ use super::run::status;
 use super::service_load;
 use super::signals::interrupted;
 use crate::output::text::{columns, wrapped};
+use crate::values::Range;
 use crate::values::service::Side;
 use crate::{exit, output};
 
@@ -37,6 +39,7 @@ pub(crate) fn duel(args: &DuelArgs) -> anyhow::Result<u8> {
     });
     let suite = args.save.clone().unwrap_or_else(|| results.join("suite"));
     let wanted = wanted(args)?;
+    let revisions = args.diff.as_ref().map(revisions).transpose()?;
     let locked = LockedFolder::make(&results)?;
     refuse_session(&results)?;
     let runtime = tokio::runtime::Runtime::new().context("cannot start the async runtime")?;
@@ -55,7 +58,8 @@ pub(crate) fn duel(args: &DuelArgs) -> anyhow::Result<u8> {
         };
         let seed = args.asked.seed.unwrap_or_else(clock::fresh_seed);
         let options = SessionOptions {
-            flame_graphs: args.profile_cpu,
+            flame_graphs: args.profile_cpu || revisions.is_some(),
+            revisions,
             ..wanted.options()
         };
         let mut watcher = output::watcher(&args.output)?;
@@ -66,6 +70,16 @@ pub(crate) fn duel(args: &DuelArgs) -> anyhow::Result<u8> {
         };
         let session = prepared.measure(locked, options, seed, &mut audience);
         session.await.map(status)
+    })
+}
+
+/// Returns the commits of a range, of the repository that this folder is in.
+fn revisions(range: &Range) -> anyhow::Result<Revisions> {
+    let here = Path::new(".").canonicalize()?;
+    Ok(Revisions {
+        repository: revision::repository(&range.good, &here)?,
+        from: revision::commit(&range.good, &here)?,
+        to: Some(revision::commit(&range.bad, &here)?),
     })
 }
 

@@ -1,7 +1,7 @@
 //! Where the parts of a drawing are: in a file, or on the page, which scales it.
 
 use crate::chart::bands::Band;
-use crate::chart::{Chart, Scale, Shape};
+use crate::chart::{Chart, Scale, Shape, parts};
 use bakeoff_analysis::data::number::count;
 
 /// How far apart marks of one row are.
@@ -113,9 +113,14 @@ pub(super) fn plot(chart: &Chart, lines: &[Band], size: Size) -> Plot {
     named(left, top, height * count(names.len()), Some(rows))
 }
 
-/// Shares of baselines have a mark for each benchmark in the row of a contender.
+/// Shares of baselines have a mark for each benchmark in the row of a contender, and parts of CPU
+/// time one for each contender.
 fn besides(chart: &Chart) -> Option<f64> {
-    chart.id.starts_with("overhead").then_some(BESIDES)
+    (is_of_baselines(chart) || chart.id == parts::ID).then_some(BESIDES)
+}
+
+fn is_of_baselines(chart: &Chart) -> bool {
+    chart.id.starts_with("overhead")
 }
 
 /// Whether names of contenders stand next to what is drawn, so that it needs no legend.
@@ -128,7 +133,7 @@ pub(super) fn reference(chart: &Chart) -> Option<f64> {
     match chart.id {
         "ratios" => Some(0.0),
         "comparison" => Some(100.0),
-        _ => besides(chart).map(|_| 100.0),
+        _ => is_of_baselines(chart).then_some(100.0),
     }
 }
 
