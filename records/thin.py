@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Leaves out of committed results most of their bytes: the histograms of warm-up slices, and the
-single pauses of garbage collectors after the first 500 of a run, which are summed up.
+single pauses of garbage collectors after the first 20 of a run, which are summed up.
 
 No claim, comparison or rank of runs in turns is read from them. What goes is the percentiles of
 warm-up rows in `results.csv`, and the later points in charts of pauses. Do not use it where a claim
@@ -21,7 +21,7 @@ SLICE = '{"record":"interval"'
 
 
 # Pauses of a run that stay in its list.
-PAUSES = 500
+PAUSES = 20
 
 
 def thinned(line: str) -> str:

@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 
 FUNCTIONS, FILES, ROUNDS, DECOYS = 200, 10, 150, 5
-ADDENDS = (1442695040888963407, 1442695040888963409)
+ADDEND = 1442695040888963407
 NAMED = re.compile(r"Of the changed lines \w+ takes (\S+) µs (?:more|less) in (\S+?):[\d, -]+ \((\w+)\) \(95 %: ([^)]*)\)(.*)")
 
 RUST_MAIN = """\
@@ -97,39 +97,38 @@ public class Main {
     }
 }
 """
+# A class each, as handlers and rules often are: compilers do not inline what is called through an
+# interface of 200 classes.
 JAVA_FUNCTION = """\
-    static long f%(number)d(long x) {
+class F%(number)d implements java.util.function.LongUnaryOperator {
+    public long applyAsLong(long x) {
         for (int i = 0; i < %(rounds)d; i++) {
             x = x * 6364136223846793005L + %(addend)dL;
             x ^= x >>> 29;
         }
         return x;
     }
-
+}
 """
 
 
 def write(folder, language, rounds, addends):
     """Writes the sources of a service."""
     numbers = range(FUNCTIONS)
-    files = [[] for _ in range(FILES)]
-    for number in numbers:
-        values = {"number": number, "rounds": rounds[number], "addend": addends[number]}
-        files[number % FILES].append((RUST_FUNCTION if language == "rust" else JAVA_FUNCTION) % values)
-    for index, functions in enumerate(files):
-        text = "".join(functions)
-        if language == "rust":
-            (folder / f"m{index}.rs").write_text(text)
-        else:
-            (folder / f"M{index}.java").write_text(f"class M{index} {{\n{text}}}\n")
+    values = [{"number": n, "rounds": rounds[n], "addend": addends[n]} for n in numbers]
     if language == "rust":
+        for index in range(FILES):
+            of_file = values[index::FILES]
+            (folder / f"m{index}.rs").write_text("".join(RUST_FUNCTION % one for one in of_file))
         modules = "".join(f"mod m{index};\n" for index in range(FILES))
-        values = {"modules": modules, "functions": FUNCTIONS}
-        values["all"] = ", ".join(f"m{number % FILES}::f{number}" for number in numbers)
-        (folder / "main.rs").write_text(RUST_MAIN % values)
+        every = ", ".join(f"m{number % FILES}::f{number}" for number in numbers)
+        main = RUST_MAIN % {"modules": modules, "functions": FUNCTIONS, "all": every}
+        (folder / "main.rs").write_text(main)
     else:
-        values = {"all": ", ".join(f"M{number % FILES}::f{number}" for number in numbers)}
-        (folder / "Main.java").write_text(JAVA_MAIN % values)
+        for one in values:
+            (folder / f"F{one['number']}.java").write_text(JAVA_FUNCTION % one)
+        every = ", ".join(f"new F{number}()" for number in numbers)
+        (folder / "Main.java").write_text(JAVA_MAIN % {"all": every})
 
 
 def run(folder, *words):
@@ -152,7 +151,8 @@ def measured(program, folder, seed, share):
     """Returns what was planted, and the sentence that names lines or says that none differ."""
     rng = random.Random(seed)
     language = ("rust", "java")[seed % 2]
-    rounds, addends = [ROUNDS] * FUNCTIONS, [ADDENDS[0]] * FUNCTIONS
+    # All differ, or a compiler makes one function of those that are alike.
+    rounds, addends = [ROUNDS] * FUNCTIONS, [ADDEND + 2 * number for number in range(FUNCTIONS)]
     write(folder, language, rounds, addends)
     run(folder, "git", "init", "--quiet")
     (folder / ".gitignore").write_text("out\n")
@@ -161,7 +161,7 @@ def measured(program, folder, seed, share):
     edited = rng.sample(range(FUNCTIONS), DECOYS + 1)
     guilty = edited[0]
     for number in edited:
-        addends[number] = ADDENDS[1]
+        addends[number] += 1000
     rounds[guilty] += round(share * ROUNDS * FUNCTIONS)
     write(folder, language, rounds, addends)
     new = build(folder, language, "new")
@@ -173,12 +173,14 @@ def measured(program, folder, seed, share):
     for line in ran.stdout.splitlines():
         event = json.loads(line)
         if event.get("event") == "verdict":
-            sentences = event["verdict"]["reasons"]
+            reasons = event["verdict"]["reasons"]
+            sentences = [one.get("sentence") or "" for one in reasons]
     said = " ".join(sentences)
     found = NAMED.search(said)
     if not found and ran.returncode not in (0, 2):
         said = ran.stderr.strip().replace("\n", " ")
-    return language, f"f{guilty}", found, said
+    place = f"m{guilty % FILES}.rs f{guilty}" if language == "rust" else f"F{guilty}.java applyAsLong"
+    return language, place, found, said
 
 
 def main() -> None:
@@ -193,7 +195,7 @@ def main() -> None:
             language, guilty, found, said = measured(program, folder, seed, share)
         finally:
             shutil.rmtree(folder)
-        named = found.group(3) if found else None
+        named = f"{found.group(2)} {found.group(3)}" if found else None
         right += named is None if none else named == guilty
         cost = f"{found.group(1)} µs ({found.group(4)})" if found else said[-160:]
         others = " and others" if found and " in " in found.group(5).split(", of ")[0] else ""

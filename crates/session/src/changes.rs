@@ -4,28 +4,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::LazyLock;
 
 use anyhow::Context as _;
 use bakeoff_model::measure::changed::Change;
 use bakeoff_places::sweep::RunFolder;
 use regex::Regex;
-use serde::{Deserialize, Serialize};
 
-use crate::revision::{git, output};
-
-/// Two revisions of a repository.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Revisions {
-    /// Top of the repository.
-    pub repository: PathBuf,
-    /// The commit before the change.
-    pub from: String,
-    /// The commit after it; absent if it is the files as they are.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub to: Option<String>,
-}
+use crate::revision::{Revisions, git, output};
 
 /// How git finds the function above a line, by the endings of files. Its other languages are those
 /// that it has rules for itself.
@@ -57,20 +44,38 @@ const SCRIPT_LINES: &str = "!^[ \t]*(if|for|while|switch|catch|return|else)[ (]\
 /// Lines of Scala that begin a function.
 const SCALA_LINES: &str = "^[ \t]*([a-z]+ )*(def|given) .*$";
 
-/// The beginnings of lines, after modifiers, that hold functions and are none.
-const NO_FUNCTION: &str = r"^(?:[a-z()]+\s+)*(?:impl|class|struct|enum|mod|trait|object|interface|namespace|package|module|record)\b";
+/// The beginnings of lines, after modifiers, that contain functions and are none.
+const NO_FUNCTION: [&str; 12] = [
+    "impl",
+    "class",
+    "struct",
+    "enum",
+    "mod",
+    "trait",
+    "object",
+    "interface",
+    "namespace",
+    "package",
+    "module",
+    "record",
+];
 
 /// Words before a parenthesis that are no functions.
 const NO_NAMES: [&str; 10] = [
     "if", "for", "while", "switch", "match", "catch", "return", "else", "new", "fn",
 ];
 
-static CONTAINER: LazyLock<Regex> = LazyLock::new(|| regex(NO_FUNCTION));
+static CONTAINER: LazyLock<Regex> = LazyLock::new(|| {
+    regex(&format!(
+        r"^(?:[a-z()]+\s+)*(?:{})\b",
+        NO_FUNCTION.join("|")
+    ))
+});
 /// `fn total`, `func (c *Cart) total`, `def total`, `fun String.total`, `function* total`.
 static NAMED: LazyLock<Regex> = LazyLock::new(|| {
-    regex(
-        r"\b(?:fn|func|def|fun|function)\b\*?\s+(?:\([^)]*\)\s*)?(?:<[^>]*>\s*)?(?:[\w<>?]+\.)?([A-Za-z_$][\w$]*)",
-    )
+    let keyword = r"\b(?:fn|func|def|fun|function)\b\*?\s+";
+    let receiver = r"(?:\([^)]*\)\s*)?(?:<[^>]*>\s*)?(?:[\w<>?]+\.)?";
+    regex(&format!(r"{keyword}{receiver}([A-Za-z_$][\w$]*)"))
 });
 /// `const total = (a) => {`.
 static ASSIGNED: LazyLock<Regex> =
@@ -171,7 +176,7 @@ fn callers_in(text: &str, name: &str) -> BTreeSet<String> {
 /// Reads a diff without context. Places in the same functions of a file are one change; those in no
 /// function are none.
 fn changes(diff: &str) -> Vec<Change> {
-    let mut found: BTreeMap<(String, BTreeSet<String>), Vec<(u32, u32)>> = BTreeMap::new();
+    let mut found: BTreeMap<Place, Vec<(u32, u32)>> = BTreeMap::new();
     let mut file = String::new();
     let mut hunk: Option<Hunk> = None;
     let mut end = |hunk: Option<Hunk>, file: &str| {
@@ -208,6 +213,9 @@ fn changes(diff: &str) -> Vec<Change> {
     });
     changes.collect()
 }
+
+/// A file, and functions in it.
+type Place = (String, BTreeSet<String>);
 
 /// A place of a diff.
 struct Hunk {
@@ -306,8 +314,8 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
-    use super::{Revisions, between, changes, defined};
-    use crate::revision::{git, output};
+    use super::{between, changes, defined};
+    use crate::revision::{Revisions, git, output};
 
     #[test]
     fn lines_that_begin_functions_are_known() {
@@ -346,7 +354,8 @@ mod tests {
     fn places_are_in_the_function_above_or_in_those_that_they_begin() {
         let diff = "diff --git a/src/price.rs b/src/price.rs\n--- a/src/price.rs\n\
                     +++ b/src/price.rs\n\
-                    @@ -10 +10,2 @@ fn total(items: &[Item]) -> u64 {\n-    old\n+    new\n+    more\n\
+                    @@ -10 +10,2 @@ fn total(items: &[Item]) -> u64 {\n\
+                    -    old\n+    new\n+    more\n\
                     @@ -20,0 +22 @@ fn total(items: &[Item]) -> u64 {\n+    again\n\
                     @@ -30,0 +33,3 @@ fn tax(x: u64) -> u64 {\n+\n+fn vat() {\n+}\n\
                     @@ -40 +45,0 @@ impl Cart {\n---- strange\n\

@@ -42,10 +42,10 @@ const FUNCTIONS_MAX: usize = 200;
 const SAMPLED_MIN: Duration = Duration::from_secs(10);
 
 /// The step is at least this long if the sources of two contenders are compared: a change that
-/// costs one percent is in some hundred samples of the shorter side.
-const COMPARED_MIN: Duration = Duration::from_mins(1);
+/// costs one percent is then in some forty of 4000 samples.
+const COMPARED_MIN: Duration = Duration::from_secs(20);
 
-/// What samples are read for.
+/// The layers and changes that samples are divided by.
 pub(crate) struct Reading<'s> {
     /// The layers that functions belong to.
     pub(crate) rules: &'s LayerRules,
@@ -296,13 +296,14 @@ fn difference(
     }))
 }
 
-/// Variables by which Node.js, Python (3.12 and later) and .NET write the names of the functions
-/// that they compile to a file that `perf` reads. Others ignore them.
-const MAPS: [(&str, &str); 3] = [
+/// Variables by which Node.js, Python (3.12 and later), .NET and JVMs make the functions that they
+/// compile known to `perf`. Others ignore them.
+const MAPS: [(&str, &str); 4] = [
     (
         "NODE_OPTIONS",
         "--perf-basic-prof --interpreted-frames-native-stack",
     ),
+    ("JAVA_TOOL_OPTIONS", "-XX:+PreserveFramePointer"),
     ("PYTHONPERFSUPPORT", "1"),
     ("DOTNET_PerfMapEnabled", "1"),
 ];
@@ -312,7 +313,7 @@ fn with_maps(env: &BTreeMap<String, String>) -> BTreeMap<String, String> {
     let mut env = env.clone();
     for (name, value) in MAPS {
         let whole = match env.get(name) {
-            Some(own) if name == "NODE_OPTIONS" => format!("{own} {value}"),
+            Some(own) if name.ends_with("_OPTIONS") => format!("{own} {value}"),
             Some(own) => own.clone(),
             None => value.to_owned(),
         };

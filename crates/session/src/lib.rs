@@ -7,7 +7,7 @@
 
 pub mod baseline;
 pub mod capacity;
-pub mod changes;
+mod changes;
 pub mod clock;
 pub mod contracts;
 pub mod driver;

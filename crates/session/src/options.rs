@@ -10,7 +10,7 @@ use bakeoff_places::far_hosts::FarHosts;
 use bakeoff_places::kubernetes::ClusterSettings;
 use serde::{Deserialize, Serialize};
 
-use crate::changes::Revisions;
+use crate::revision::Revisions;
 
 /// The options for a session, each round of several, or a test bed.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -24,8 +24,8 @@ pub struct SessionOptions {
     /// Flame graphs are wanted after the measured runs.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub flame_graphs: bool,
-    /// The revisions of the sources that contenders were built of, whose changes are looked for in
-    /// the samples of their stacks.
+    /// The revisions that contenders were built from, whose changes are looked for in their stack
+    /// samples.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revisions: Option<Revisions>,
     /// The database server of the user's own that is the backend; in files without its password.

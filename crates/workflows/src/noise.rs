@@ -1,5 +1,5 @@
-//! How small a difference this host finds and how long that takes: a service against itself, in
-//! turns.
+//! How small a difference this host finds and how long that takes, by measuring a service against
+//! itself.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -30,7 +30,7 @@ const THRESHOLD: Threshold = Threshold {
 /// Noise is forgotten when less than this share of it is left.
 const FORGOTTEN: f64 = 1.0 / std::f64::consts::E;
 
-/// What a host finds.
+/// The differences that a host finds, and its noise.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HostNoise {
     /// Sets of fresh processes that were measured.
@@ -65,9 +65,9 @@ pub async fn measure(
         Unprepared::Order(error) | Unprepared::Services(error) => error,
     })?;
     let open = prepared.open(locked, duel.options(), seed)?;
-    let began = Instant::now();
+    let start = Instant::now();
     let recorded = series::play(open, folder, audience).await?;
-    noise(&recorded, began.elapsed())
+    noise(&recorded, start.elapsed())
 }
 
 fn noise(results: &Results, took: Duration) -> anyhow::Result<HostNoise> {
@@ -99,8 +99,8 @@ fn noise(results: &Results, took: Duration) -> anyhow::Result<HostNoise> {
     })
 }
 
-/// Logarithms of the rates in the blocks of each set, less their mean: of the first service, and of
-/// the ratio of both.
+/// Logarithms in the blocks of each set, less their mean: the first service's rates, and the ratios
+/// between both.
 struct Series {
     rates: Vec<Vec<f64>>,
     ratios: Vec<Vec<f64>>,

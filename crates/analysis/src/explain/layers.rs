@@ -285,7 +285,7 @@ fn share_functions(one: &[NamedSamples], other: &[NamedSamples]) -> bool {
     holds(one, other) && holds(other, one)
 }
 
-/// What was sampled of a contender: its layers, functions or changes.
+/// The samples of a contender by layers, functions or changes.
 type Part<'s> = (&'s Sampled<'s>, &'s [NamedSamples]);
 
 /// Returns the significant differences, among all functions or layers with enough samples.

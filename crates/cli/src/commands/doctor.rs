@@ -1,6 +1,7 @@
 //! `bakeoff doctor`: what this machine can and cannot do for a fair measurement.
 
 use std::io::Write as _;
+use std::net::TcpListener;
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -21,13 +22,12 @@ use bakeoff_session::placement::place;
 use bakeoff_session::session::Audience;
 use bakeoff_workflows::duel::Duel;
 use bakeoff_workflows::noise::{self, HostNoise};
-use clap::{Args, Parser as _};
+use clap::{Args, Parser};
 use serde::Serialize;
 
-use super::duel;
+use super::duel::{self, DuelArgs};
 use super::signals::interrupted;
 use crate::args::ClusterArgs;
-use crate::cli::{Cli, Command};
 use crate::exit;
 use crate::output::text::human;
 use crate::values::{RuntimeKind, Time};
@@ -117,6 +117,13 @@ fn load_findings(cores: &Cores) -> anyhow::Result<Vec<Finding>> {
     Ok(describe(&ceiling).map(finding).into())
 }
 
+/// A duel with all that its command line has by default.
+#[derive(Debug, Parser)]
+struct AskedDuel {
+    #[command(flatten)]
+    duel: DuelArgs,
+}
+
 /// CPU time of a response of the service that is measured against itself, us: that of a small
 /// service.
 const WORK_US: u32 = 30;
@@ -130,16 +137,15 @@ fn compare_findings(within: Duration) -> anyhow::Result<Vec<Finding>> {
     let service = shlex::try_quote(&service)?;
     let [one, itself] = ["one", "itself"].map(|name| format!("{name}=sh -c {service}"));
     let within = format!("{}ms", within.as_millis());
-    let words = [
-        "bakeoff", "duel", &one, &itself, "--get", "/", "--within", &within,
-    ];
-    let Command::Duel(args) = Cli::try_parse_from(words)?.command else {
-        anyhow::bail!("the command line has no duel");
-    };
+    let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+    let port = port.to_string();
+    let words = ["bakeoff", &one, &itself, "--get", "/"];
+    let words = [&words[..], &["--port", &port, "--within", &within]].concat();
+    let asked = AskedDuel::try_parse_from(words)?;
     let duel = Duel {
         control: false,
         latency: false,
-        ..duel::wanted(&args)?
+        ..duel::wanted(&asked.duel)?
     };
     let scratch = RunFolder::temporary()?;
     let folder = scratch.path().join("results");
@@ -167,9 +173,14 @@ fn compare_findings(within: Duration) -> anyhow::Result<Vec<Finding>> {
 /// `this host finds 5 % in 40 s, 2 % in 2 min, 1 % in 9 min; noise ...`.
 fn describe_noise(noise: &HostNoise) -> String {
     let percent = |share: f64| format!("{} %", significant(share * 100.0));
-    let times = noise.finds.iter().map(|(difference, time)| match time {
-        Some(time) => format!("{} in {}", percent(*difference), human(*time)),
-        None => format!("{} in no time that counts", percent(*difference)),
+    // A larger difference that takes as long as a smaller one, the least number of sets, says
+    // nothing more.
+    let next = noise.finds.iter().skip(1).map(|(_, time)| Some(*time));
+    let told = noise.finds.iter().zip(next.chain([None]));
+    let told = told.filter(|((_, time), next)| Some(*time) != *next);
+    let times = told.map(|((difference, time), _)| match time {
+        Some(time) => format!("{:.0} % in {}", difference * 100.0, human(*time)),
+        None => format!("{:.0} % never", difference * 100.0),
     });
     let times: Vec<String> = times.collect();
     format!(

@@ -52,8 +52,9 @@ pub(crate) struct RunArgs {
     pub(crate) round: Option<String>,
     /// Draw a flame graph of each case after the measured runs.
     ///
-    /// Each case is loaded once more, under perf, a JVM under async-profiler or JFR. Processes
-    /// and containers of this host only.
+    /// Each case is loaded once more, under perf, a JVM under async-profiler, perf or JFR.
+    /// Processes and containers of this host only. With --baseline, the report says what changed
+    /// lines cost.
     #[arg(long)]
     pub(crate) profile_cpu: bool,
     /// Compare each contender with its earlier version.

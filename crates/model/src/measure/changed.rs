@@ -1,5 +1,5 @@
-//! The CPU time of lines that changed between two versions of a program, by samples of stacks: that
-//! of the functions that the lines are in, including all that these call.
+//! The CPU time of lines that changed between two versions of a program, by stack samples: the
+//! functions that these lines are in, with all that they call.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -40,8 +40,8 @@ impl Change {
         format!("{}:{lines} ({functions})", self.file)
     }
 
-    /// Returns the frames that are of this change: of its functions, or if none of these is a
-    /// frame, as when a compiler inlined them, of their callers.
+    /// Returns the frames of this change: its functions, or if none is a frame, as when a compiler
+    /// inlined them, their callers.
     fn frames<'f>(&self, frames: &BTreeMap<&'f str, Frame<'f>>) -> BTreeSet<&'f str> {
         let named = |names: &BTreeSet<String>| {
             let all = frames.iter();
@@ -107,7 +107,7 @@ impl<'f> Frame<'f> {
             let class = part.strip_suffix("Kt").unwrap_or(part);
             hints.iter().any(|hint| hint.eq_ignore_ascii_case(class))
         };
-        self.parts.iter().any(|part| is_hint(&part))
+        self.parts.iter().any(is_hint)
     }
 }
 

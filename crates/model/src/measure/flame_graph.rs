@@ -54,8 +54,8 @@ pub enum FlameOutcome {
         /// Samples of the functions that were at work or had called one that was, most first,
         /// without functions of the kernel, runtimes and standard libraries.
         inclusive: Vec<NamedSamples>,
-        /// Samples of the functions that a change of the sources touches, with all that they call,
-        /// by the places of the change: `src/price.rs:41-48 (total)`.
+        /// Samples of the functions that a change touches, with all that they call, by its places
+        /// in the sources: `src/price.rs:41-48 (total)`.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         changes: Vec<NamedSamples>,
         /// How its stacks differ from those of another contender.

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use bakeoff_base::problem::Problem;
 
 use crate::flame::RECORDING;
-use crate::flame::program::{found, said};
+use crate::flame::program::{said, tool, without_number};
 
 /// Innermost frames of a stack that are kept and printed. The recorder's own 64 are fewer than
 /// services have whose filters wrap each other.
@@ -52,13 +52,6 @@ pub(super) async fn stop(java: &Path, process: u32, scratch: &Path) -> Result<St
     folded.map_err(|error| format!("what jfr printed cannot be read: {error}").into())
 }
 
-/// A tool of the JDK that runs the program, or of another one.
-fn tool(java: &Path, name: &str) -> Result<PathBuf, Problem> {
-    found(name, java.parent()).ok_or_else(|| {
-        format!("its Java has no {name}, and none is on the PATH; a JDK has it (not a JRE)").into()
-    })
-}
-
 /// Stacks out of what `jfr print` writes: blocks `stackTrace = [` with a frame a line, the
 /// innermost first, until `]`.
 fn fold(text: impl BufRead) -> io::Result<String> {
@@ -86,18 +79,10 @@ fn fold(text: impl BufRead) -> io::Result<String> {
     Ok(lines.collect())
 }
 
-/// `a.b.C.method` of `a.b.C.method(int, Object) line: 12`. What is made at run time has a number in
-/// its name, which is another one each time, and goes without it.
+/// `a.b.C.method` of `a.b.C.method(int, Object) line: 12`.
 fn frame(line: &str) -> Option<String> {
     let (name, _) = line.split_once('(')?;
-    let name = name.trim();
-    let name = match name.split_once("$$Lambda") {
-        Some((owner, rest)) => {
-            let method = rest.rsplit_once('.').map_or("", |(_, method)| method);
-            format!("{owner}$$Lambda.{method}")
-        }
-        None => name.to_owned(),
-    };
+    let name = without_number(name.trim());
     (!name.is_empty()).then(|| name.replace(';', ":").replace(' ', "_"))
 }
 

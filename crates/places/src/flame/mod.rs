@@ -1,11 +1,14 @@
 //! Flame graphs: where processes of this host spend their CPU time, by samples of their stacks.
 //! Sampling costs CPU time, so the caller must not measure meanwhile.
 //!
-//! Native programs are sampled by `perf`, a JVM by async-profiler if it is on the PATH, and
-//! otherwise by its own Flight Recorder, which is in every JDK and sees only Java code.
+//! Native programs are sampled by `perf`. A JVM is sampled by async-profiler if that is on the
+//! PATH, otherwise by `perf` if it keeps frame pointers and can write the map of its compiled
+//! methods, and otherwise by its own Flight Recorder, which is in every JDK and sees only Java
+//! code.
 
 mod draw;
 mod jfr;
+mod perf_map;
 mod program;
 
 use std::ffi::OsStr;
@@ -29,6 +32,8 @@ const FREQUENCY: &str = "199";
 /// The fields of each sample that are printed: not its period, which folding would take for a
 /// count.
 const FIELDS: &str = "comm,pid,tid,time,event,ip,sym,dso";
+/// Callers are found by frame pointers.
+const FRAME_POINTERS: &str = "fp";
 /// How long `perf` is given to refuse.
 const REFUSAL: Duration = Duration::from_millis(300);
 /// How long `perf` may take to end.
@@ -58,8 +63,19 @@ pub struct Sampling {
 #[derive(Debug)]
 enum Sampler {
     Perf(Child),
-    AsyncProfiler { program: PathBuf, process: u32 },
-    FlightRecorder { java: PathBuf, process: u32 },
+    PerfOfJvm {
+        perf: Child,
+        java: PathBuf,
+        process: u32,
+    },
+    AsyncProfiler {
+        program: PathBuf,
+        process: u32,
+    },
+    FlightRecorder {
+        java: PathBuf,
+        process: u32,
+    },
 }
 
 /// Stacks with how often each was seen.
@@ -81,11 +97,11 @@ impl Sampling {
     pub async fn begin(processes: &[u32]) -> Result<Self, Problem> {
         let scratch = RunFolder::temporary().map_err(Problem::new)?;
         let by = match processes.iter().find_map(|process| jvm(*process)) {
-            Some((process, java)) => jvm_sampler(process, java).await?,
+            Some((process, java)) => jvm_sampler(process, java, scratch.path()).await?,
             None if processes.is_empty() => {
                 return Err("none of its processes can be seen from this host".into());
             }
-            None => Sampler::Perf(perf(processes, scratch.path()).await?),
+            None => Sampler::Perf(perf(processes, graph_of(processes), scratch.path()).await?),
         };
         Ok(Self { by, scratch })
     }
@@ -98,6 +114,15 @@ impl Sampling {
         let scratch = self.scratch.path();
         let (folded, sampler) = match self.by {
             Sampler::Perf(child) => (perf_stacks(child, scratch).await?, "perf"),
+            Sampler::PerfOfJvm {
+                perf,
+                java,
+                process,
+            } => {
+                perf_map::write(&java, process).await?;
+                let folded = perf_stacks(perf, scratch).await?;
+                (perf_map::without_results(&folded), "perf")
+            }
             Sampler::AsyncProfiler { program, process } => {
                 let file = scratch.join("stacks");
                 let process = process.to_string();
@@ -148,12 +173,22 @@ fn jvm(process: u32) -> Option<(u32, PathBuf)> {
     (program.file_name() == Some(OsStr::new("java"))).then_some((process, program))
 }
 
-async fn jvm_sampler(process: u32, java: PathBuf) -> Result<Sampler, Problem> {
+async fn jvm_sampler(process: u32, java: PathBuf, scratch: &Path) -> Result<Sampler, Problem> {
     if let Some(program) = found("asprof", None) {
         let process_text = process.to_string();
         let args = ["start", "-e", "cpu", &process_text].map(OsStr::new);
         said(&program, &args, None).await?;
         return Ok(Sampler::AsyncProfiler { program, process });
+    }
+    // If `perf` is missing or refuses, the JVM records by itself.
+    if perf_map::can_be_written(&java, process).await
+        && let Ok(perf) = perf(&[process], FRAME_POINTERS, scratch).await
+    {
+        return Ok(Sampler::PerfOfJvm {
+            perf,
+            java,
+            process,
+        });
     }
     jfr::start(&java, process).await?;
     Ok(Sampler::FlightRecorder { java, process })
@@ -179,18 +214,22 @@ fn is_built_by_go(program: impl Read) -> bool {
     read.is_ok() && beginning.windows(note.len()).any(|bytes| bytes == note)
 }
 
+/// How `perf` finds the callers of a function.
+fn graph_of(processes: &[u32]) -> &'static str {
+    match processes.iter().any(|process| has_frame_pointers(*process)) {
+        true => FRAME_POINTERS,
+        // Programs are mostly built without them, so stacks are unwound from copies of them.
+        false => "dwarf,16384",
+    }
+}
+
 /// Starts `perf` on processes with all that they start.
-async fn perf(processes: &[u32], scratch: &Path) -> Result<Child, Problem> {
+async fn perf(processes: &[u32], graph: &str, scratch: &Path) -> Result<Child, Problem> {
     if let Some(missing) = perf_is_missing() {
         return Err(missing.to_owned().into());
     }
     let list: Vec<String> = processes.iter().map(u32::to_string).collect();
     let (data, list) = (data_of(scratch), list.join(","));
-    let graph = match processes.iter().any(|process| has_frame_pointers(*process)) {
-        true => "fp",
-        // Programs are mostly built without them, so stacks are unwound from copies of them.
-        false => "dwarf,16384",
-    };
     let args = [
         "record",
         "-F",

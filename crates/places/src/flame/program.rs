@@ -1,4 +1,4 @@
-//! The sampling programs: their paths and their output.
+//! The sampling programs: their paths, their output, and names in it.
 
 use std::env;
 use std::ffi::OsStr;
@@ -23,6 +23,25 @@ pub(super) fn found(name: &str, folder: Option<&Path>) -> Option<PathBuf> {
         .chain(env::split_paths(&path))
         .map(|folder| folder.join(name));
     all.find(|path| path.is_file())
+}
+
+/// A tool of the JDK that runs the program, or of another one.
+pub(super) fn tool(java: &Path, name: &str) -> Result<PathBuf, Problem> {
+    found(name, java.parent()).ok_or_else(|| {
+        format!("its Java has no {name}, and none is on the PATH; a JDK has it (not a JRE)").into()
+    })
+}
+
+/// A method that is made at run time has a number in its name, which is another one each time, and
+/// goes without it.
+pub(super) fn without_number(name: &str) -> String {
+    match name.split_once("$$Lambda") {
+        Some((owner, rest)) => {
+            let method = rest.rsplit_once('.').map_or("", |(_, method)| method);
+            format!("{owner}$$Lambda.{method}")
+        }
+        None => name.to_owned(),
+    }
 }
 
 /// Runs a program to its end; what it prints goes into a file, or is returned.

@@ -1,4 +1,4 @@
-//! What the CPU time of a request goes into, part by part, for all contenders beside each other.
+//! The CPU time per request by its parts, all contenders in one chart.
 
 use crate::chart::curves::axis;
 use crate::chart::{Chart, Point, Scale, Series, Shape};
@@ -11,10 +11,10 @@ use bakeoff_analysis::explain::layers::Layers;
 /// The chart's identifier.
 pub(crate) const ID: &str = "cpu-by-part";
 
-/// The parts that counters tell apart.
+/// The parts that have counters.
 const COUNTED: [&str; 2] = ["kernel", "outside the kernel"];
 
-/// The layers of stack samples if there are any, otherwise the parts that counters tell apart.
+/// The layers of stack samples if there are any, otherwise the parts that have counters.
 pub(crate) fn cpu_by_part(load: &LoadAnalysis<'_>) -> Chart {
     let layers = &load.layers;
     let (names, note) = match layers.rows.is_empty() {

@@ -97,7 +97,7 @@ fn with_samples_the_sentence_names_layers_and_the_function_that_grew() {
     assert!(unwrapped.contains(&said), "{terminal}");
 }
 
-/// What is said of two versions whose changes have these samples of 109,000 and 100,000.
+/// The sentence on two versions whose changes have these shares in 109,000 and 100,000 samples.
 fn said_of_changes(of_dear: &[(&str, u64)], of_plain: &[(&str, u64)]) -> String {
     let mut results = results(Extra {
         collector_ns: 9_000,

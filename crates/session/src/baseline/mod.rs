@@ -20,9 +20,8 @@ use bakeoff_model::plan::{ChosenCase, Plan, PlanOptions, PlannedRun, matches};
 use bakeoff_model::suite::conditions::RuntimeKind;
 use bakeoff_model::suite::{BenchmarkKind, Contender};
 
-use crate::changes::Revisions;
 use crate::event::{Event, Observer};
-use crate::revision::Tree;
+use crate::revision::{Revisions, Tree};
 use crate::selection;
 use crate::store::session_file::SessionFile;
 use crate::store::suite_folder::{self, SuiteFolder};

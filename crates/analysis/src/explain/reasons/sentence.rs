@@ -61,15 +61,15 @@ impl Reasons {
         Some(format!("{}{counts}", self.of_total()))
     }
 
-    /// Says where the CPU per request goes, without other quantities; `None` if neither it nor any
-    /// change of the sources differs significantly.
+    /// Says where the CPU per request goes, without other quantities; `None` if it does not differ
+    /// significantly and no changes of the sources were compared.
     #[must_use]
     pub fn cpu_sentence(&self) -> Option<String> {
         match self.total.difference.is_significant() {
             true => Some(self.of_total()),
+            false if self.changes().is_empty() => None,
             false => self.without_total(""),
         }
-        .filter(|_| self.total.difference.is_significant() || self.has_guilty_lines())
     }
 
     fn of_total(&self) -> String {
@@ -102,13 +102,13 @@ impl Reasons {
     fn without_total(&self, counts: &str) -> Option<String> {
         let (who, hidden) = self.hidden();
         let hidden = enumerated(&hidden);
+        let changes = self.changes();
         let but = match (hidden.is_empty(), counts.is_empty()) {
-            (true, true) if !self.has_guilty_lines() => return None,
+            (true, true) if changes.is_empty() => return None,
             (true, true) => String::new(),
             (true, false) => ", but other things do".to_owned(),
             (false, _) => format!(", but parts of it do: {who} needs {hidden}"),
         };
-        let changes = self.changes();
         let Self {
             dearer,
             cheaper,

@@ -10,12 +10,12 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use bakeoff_model::suite::Limits;
-use bakeoff_session::changes::Revisions;
+use bakeoff_session::clock;
 use bakeoff_session::options::SessionOptions;
+use bakeoff_session::revision::{self, Revisions};
 use bakeoff_session::session::Audience;
 use bakeoff_session::store::locked_folder::LockedFolder;
 use bakeoff_session::store::recorder::refuse_session;
-use bakeoff_session::{clock, revision};
 use bakeoff_workflows::duel::{
     self, Duel, DuelRuns, Prepared, ServiceSource, SuitePlace, Unprepared,
 };

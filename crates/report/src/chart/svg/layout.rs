@@ -113,8 +113,8 @@ pub(super) fn plot(chart: &Chart, lines: &[Band], size: Size) -> Plot {
     named(left, top, height * count(names.len()), Some(rows))
 }
 
-/// Shares of baselines have a mark for each benchmark in the row of a contender, and parts of CPU
-/// time one for each contender.
+/// Shares of baselines have a mark for each benchmark in a contender's row, and parts of CPU time
+/// one for each contender.
 fn besides(chart: &Chart) -> Option<f64> {
     (is_of_baselines(chart) || chart.id == parts::ID).then_some(BESIDES)
 }

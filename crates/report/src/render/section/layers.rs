@@ -13,9 +13,9 @@ the number of samples alone.";
 /// The method behind the table of a pair.
 const PAIR_METHOD: &str = "\
 Layers and functions in which two contenders differ significantly, at most one in twenty of them \
-by chance (Benjamini and Hochberg); functions only within one language. Changed lines of the sources \
-come first, with all that their functions call; that any of them is wrong is at most 5 % likely \
-(Holm).";
+by chance (Benjamini and Hochberg); functions only within one language. Changed lines of the \
+sources come first, with all that their functions call; that any of them is wrong is at most 5 % \
+likely (Holm).";
 
 /// The most functions of a pair that are shown.
 const FUNCTIONS_SHOWN: usize = 15;
