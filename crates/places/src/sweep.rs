@@ -57,11 +57,11 @@ impl RunFolder {
         fs::create_dir_all(base)?;
         // A name that can be foreseen could be taken by another user beforehand.
         let prefix = format!("{}-", unique_name("run"));
+        let mark = session_mark(std::process::id());
         let folder = tempfile::Builder::new()
             .prefix(&prefix)
             .permissions(fs::Permissions::from_mode(OWN))
             .tempdir_in(base)?;
-        let mark = session_mark(std::process::id());
         fs::write(folder.path().join(SESSION_FILE), mark)?;
         Ok(Self { folder })
     }
@@ -189,6 +189,36 @@ fn run_folders(base: &Path) -> Vec<Leftover> {
         .collect()
 }
 
+/// Folders below `base` whose processes were killed before they had written their mark: they have
+/// nothing else in them. The names alone say whose they are, so the processes must be gone.
+fn unmarked(base: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(base).into_iter().flatten().flatten();
+    let is_unmarked = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str());
+        let is_of_dead = name.is_some_and(|name| {
+            let is_here = !name.contains(NAMESPACE) && namespace().is_none();
+            is_here
+                && name.contains("-run-")
+                && owner(name).is_some_and(|owner| Stat::of(owner).is_none())
+        });
+        is_of_dead && is_own(path) && has_no_content(path)
+    };
+    entries
+        .map(|entry| entry.path())
+        .filter(is_unmarked)
+        .collect()
+}
+
+/// Whether a folder has at most a mark that is empty.
+fn has_no_content(folder: &Path) -> bool {
+    let is_empty_mark = |entry: fs::DirEntry| {
+        let length = entry.metadata().map_or(1, |found| found.len());
+        entry.file_name() == SESSION_FILE && length == 0
+    };
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(is_empty_mark).all(|is_empty| is_empty)
+}
+
 /// Whether only this user can have written what is in a folder: what it says chooses the processes
 /// that are killed.
 fn is_own(folder: &Path) -> bool {
@@ -241,6 +271,9 @@ pub(crate) fn sweep(
     let devices = devices(&dead);
     removed
         .extend(devices.unwrap_or_else(|error| vec![format!("all but network devices: {error}")]));
+    for path in unmarked(base) {
+        removed.extend(line("folder", &path, fs::remove_dir_all(&path)));
+    }
     for folder in folders.iter().filter(|folder| !folder.alive()) {
         removed.extend(kill_started(&folder.path));
         removed.extend(line(
@@ -409,8 +442,15 @@ mod tests {
         let dead = make("bakeoff-4194999-run-0", "4194999 1 x");
         let strange = make("bakeoff-2026-results", "");
         let elsewhere = make("bakeoff-4194999-run-1", "4194999 1 x 7");
+        let unmarked = make("bakeoff-4194998-run-0-abc", "");
+        let with_content = make("bakeoff-4194998-run-0-abd", "");
+        fs::write(with_content.join("notes"), "mine").unwrap();
         let removed = sweep_folders(base.path());
-        assert_eq!(removed.len(), 2, "{removed:?}");
+        // Inside of another namespace, a number says nothing of a folder without a mark.
+        let is_first = namespace().is_none();
+        assert_eq!(removed.len(), 2 + usize::from(is_first), "{removed:?}");
+        assert_eq!(unmarked.exists(), !is_first);
+        assert!(with_content.exists());
         assert!(!reused.exists() && !dead.exists() && strange.exists());
         assert!(elsewhere.exists(), "its number is of another namespace");
         let path = alive.path().to_owned();

@@ -44,6 +44,9 @@ const SCRIPT_LINES: &str = "!^[ \t]*(if|for|while|switch|catch|return|else)[ (]\
 /// Lines of Scala that begin a function.
 const SCALA_LINES: &str = "^[ \t]*([a-z]+ )*(def|given) .*$";
 
+/// The callers of the functions of more changes than this are not looked for.
+const CALLED_MAX: usize = 100;
+
 /// The beginnings of lines, after modifiers, that contain functions and are none.
 const NO_FUNCTION: [&str; 12] = [
     "impl",
@@ -106,7 +109,7 @@ pub(crate) fn between(revisions: &Revisions) -> anyhow::Result<Vec<Change>> {
         said.context(format_args!("git cannot compare {from} and {to}"))
     })?;
     let mut changes = changes(&text);
-    for change in &mut changes {
+    for change in changes.iter_mut().take(CALLED_MAX) {
         change.callers = rules.callers(revisions, change)?;
     }
     Ok(changes)
@@ -128,6 +131,7 @@ impl Rules {
     fn git(&self, revisions: &Revisions, arguments: &[&str]) -> std::process::Command {
         let file = self.folder.path().join("attributes");
         let settings = [
+            "core.quotePath=false".to_owned(),
             format!("core.attributesFile={}", file.display()),
             format!("diff.{SCRIPT}.xfuncname={SCRIPT_LINES}"),
             format!("diff.{SCALA}.xfuncname={SCALA_LINES}"),
@@ -196,10 +200,9 @@ fn changes(diff: &str) -> Vec<Change> {
                     hunk = Hunk::of(header);
                 } else if let Some(name) = line.strip_prefix("--- a/") {
                     end(hunk.take(), &file);
-                    name.clone_into(&mut file);
+                    path(name).clone_into(&mut file);
                 } else if let Some(name) = line.strip_prefix("+++ b/") {
-                    end(hunk.take(), &file);
-                    name.clone_into(&mut file);
+                    path(name).clone_into(&mut file);
                 }
             }
         }
@@ -212,6 +215,11 @@ fn changes(diff: &str) -> Vec<Change> {
         callers: BTreeSet::new(),
     });
     changes.collect()
+}
+
+/// A path in a header: git ends those that contain spaces with a tab.
+fn path(name: &str) -> &str {
+    name.trim_end_matches('\t')
 }
 
 /// A file, and functions in it.

@@ -15,16 +15,20 @@ use crate::exit::INTERRUPTED;
 /// and then the whole group.
 const SAME: Duration = Duration::from_secs(1);
 
-/// Waits for Ctrl-C, a termination signal, or the end of the terminal. From the first call on,
-/// another that comes a second later or more ends the process, whatever it does; so does the first,
-/// while nothing waits for it.
-pub(crate) async fn interrupted() {
+/// Waits for Ctrl-C, a termination signal, or the end of the terminal, as long as the future lives,
+/// polled or not. From the first call on, another that comes a second later or more ends the
+/// process, whatever it does; so does the first, while no such future lives.
+pub(crate) fn interrupted() -> impl Future<Output = ()> {
     static FIRST: OnceLock<Option<watch::Sender<bool>>> = OnceLock::new();
-    let Some(first) = FIRST.get_or_init(watched) else {
-        return std::future::pending().await;
-    };
-    // The other end lives as long as the process.
-    let _ = first.subscribe().wait_for(|is_there| *is_there).await;
+    let first = FIRST.get_or_init(watched).as_ref();
+    let first = first.map(watch::Sender::subscribe);
+    async move {
+        match first {
+            // The other end lives as long as the process.
+            Some(mut first) => drop(first.wait_for(|is_there| *is_there).await),
+            None => std::future::pending().await,
+        }
+    }
 }
 
 /// Watches the signals on a thread; whether the first was there. `None` if they cannot be watched.

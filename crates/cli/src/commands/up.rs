@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::PathBuf;
+use std::pin::pin;
 use std::slice::from_ref;
 use std::time::{Duration, Instant};
 
@@ -186,6 +187,7 @@ async fn follow(
     limits: Limits,
     profile: Option<Time>,
 ) -> anyhow::Result<u8> {
+    let mut interruption = pin!(interrupted());
     let seconds = as_f64(standing.startup().startup_ns) / 1e9;
     say(&format!(
         "{name} listens on http://{} after {seconds:.3} s, {}\nCtrl-C stops it; its log follows\n",
@@ -200,7 +202,7 @@ async fn follow(
     let ended = loop {
         tokio::select! {
             exit = standing.ended() => break Some(exit),
-            () = interrupted() => break None,
+            () = &mut interruption => break None,
             () = tokio::time::sleep(FOLLOW_EVERY) => show_new(&mut log)?,
         }
         if let Some(flame) = flame.take_if(|flame| flame.is_over()) {

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::os::unix::net::UnixListener;
 
-use crate::world::World;
+use crate::world::{World, skipped};
 
 /// A server that gives every request the same response until the test ends.
 fn server() -> u16 {
@@ -187,6 +187,21 @@ fn the_engine_knows_its_own_ceiling() {
             "p99",
         ],
     );
+}
+
+#[test]
+fn a_host_says_which_differences_it_finds() {
+    let world = World::new(&[]);
+    let ran = world.run("doctor --compare 40s");
+    ran.check(0, &["compare"]);
+    match ran.stdout.contains("this host finds ") {
+        true => assert!(
+            ran.stdout.contains(" from block to block"),
+            "{}",
+            ran.stdout
+        ),
+        false => skipped("the differences that a host finds: its numbers are not fair now"),
+    }
 }
 
 #[test]

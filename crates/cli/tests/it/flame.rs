@@ -5,7 +5,7 @@ use std::io::{BufRead as _, BufReader, Read as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Command, Stdio};
 
-use crate::world::{Ran, World};
+use crate::world::{Ran, World, git_in, program};
 
 /// Records until it is interrupted, like the real one, and has always seen the same.
 pub(crate) const PERF: &str = r#"#!/bin/sh
@@ -62,6 +62,35 @@ fn a_session_ends_with_a_flame_graph_of_each_case() {
     let again = Ran::from(again.unwrap());
     again.check(0, &["nothing is left to run"]);
     assert!(!again.stderr.contains("flame graph"), "{again:#?}");
+}
+
+#[test]
+fn lines_that_changed_between_two_commits_are_looked_for() {
+    let world = World::new(&[]);
+    let repository = world.path().join("repository");
+    fs::create_dir(&repository).unwrap();
+    git_in(&repository, &["init", "--quiet"]);
+    for work in ["one", "two"] {
+        let text = format!("int serve_item(int a) {{\n  return {work}(a);\n}}\n");
+        fs::write(repository.join("item.c"), text).unwrap();
+        git_in(&repository, &["add", "."]);
+        git_in(&repository, &["commit", "--quiet", "-m", work]);
+    }
+    let side = |name: &str| format!("{name}=env MODE=good {}", program().display());
+    let duel = "duel --get /item --runs 1 --duration 300ms --warm-up none --out OUT";
+    let mut duel = command(&world, PERF, duel);
+    duel.args(["--diff", "HEAD~1..HEAD", &side("old"), &side("new")]);
+    duel.args(["--port", &world.port().to_string()]);
+    let ran = Ran::from(duel.current_dir(&repository).output().unwrap());
+    ran.check(0, &["flame graph 2/2"]);
+    let index = world.read("out/flame/index.json");
+    let graphs: Vec<serde_json::Value> = serde_json::from_str(&index).unwrap();
+    for graph in &graphs {
+        let change = &graph["changes"][0];
+        assert_eq!(change["name"], "item.c:2 (serve_item)", "{index}");
+        assert_eq!(change["samples"], 3, "{index}");
+    }
+    assert_eq!(graphs.len(), 2, "{index}");
 }
 
 #[test]
