@@ -82,7 +82,7 @@ pub(crate) struct DuelArgs {
     ///
     /// The services are those of GOOD and of BAD, built by you. Samples of their stacks are taken
     /// as with --profile-cpu, and compared by the functions that the lines are in.
-    #[arg(long, value_name = "GOOD..BAD")]
+    #[arg(long, value_name = "GOOD..BAD", hide_short_help = true)]
     pub(crate) diff: Option<Range>,
     /// Where images run; Deployments are copied in their cluster in any case.
     #[arg(long, value_enum, hide_short_help = true, default_value_t = ImagesIn::Docker)]
