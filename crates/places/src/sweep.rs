@@ -215,8 +215,8 @@ fn has_no_content(folder: &Path) -> bool {
         let length = entry.metadata().map_or(1, |found| found.len());
         entry.file_name() == SESSION_FILE && length == 0
     };
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    entries.map(is_empty_mark).all(|is_empty| is_empty)
+    let mut entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.all(is_empty_mark)
 }
 
 /// Whether only this user can have written what is in a folder: what it says chooses the processes
