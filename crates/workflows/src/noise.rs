@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use bakeoff_analysis::{Analysis, AnalysisInput};
+use bakeoff_base::number::{as_f64, length_as_f64};
 use bakeoff_model::plan::baseline::ConditionMetric;
 use bakeoff_model::record::{Results, RunRecords};
 use bakeoff_session::session::Audience;
@@ -183,8 +184,7 @@ fn rates(run: &RunRecords) -> Blocks {
     for slice in run.intervals.iter().filter(|slice| !slice.warm_up) {
         for turn in &slice.load.turns {
             if turn.requests > 0 && turn.length_us > 0 {
-                let rate = bakeoff_base::number::as_f64(turn.requests)
-                    / bakeoff_base::number::as_f64(turn.length_us);
+                let rate = as_f64(turn.requests) / as_f64(turn.length_us);
                 logs.push((turn.block, rate.ln()));
                 times.push(slice.load.start_ns + turn.start_us * 1000);
             }
@@ -198,15 +198,14 @@ fn rates(run: &RunRecords) -> Blocks {
 }
 
 fn centred(values: Vec<f64>) -> Vec<f64> {
-    let mean =
-        values.iter().sum::<f64>() / bakeoff_base::number::length_as_f64(values.len().max(1));
+    let mean = values.iter().sum::<f64>() / length_as_f64(values.len().max(1));
     values.into_iter().map(|value| value - mean).collect()
 }
 
 fn deviation(sets: &[Vec<f64>]) -> Option<f64> {
     let squares: f64 = sets.iter().flatten().map(|value| value * value).sum();
     let freedom: usize = sets.iter().map(|set| set.len().saturating_sub(1)).sum();
-    (freedom > 0).then(|| (squares / bakeoff_base::number::length_as_f64(freedom)).sqrt())
+    (freedom > 0).then(|| (squares / length_as_f64(freedom)).sqrt())
 }
 
 #[cfg(test)]

@@ -124,7 +124,7 @@ struct AskedDuel {
     duel: DuelArgs,
 }
 
-/// CPU time of a response of the service that is measured against itself, us: that of a small
+/// CPU time per response of the service that is measured against itself, us, as in a small
 /// service.
 const WORK_US: u32 = 30;
 

@@ -6,6 +6,7 @@ use bakeoff_stats::Estimate;
 
 use super::{Reason, Reasons};
 use crate::data::number::{counted, enumerated, range, significant};
+use crate::explain::sampled_pair::SampledChanges;
 
 /// Minimum share of the difference for a part, or difference of a count, to be in a sentence.
 const RELEVANT: f64 = 0.03;
@@ -179,15 +180,18 @@ impl Reasons {
 
     /// Whether a change of the sources differs significantly.
     fn has_guilty_lines(&self) -> bool {
-        let changes = self.sampled.as_ref().and_then(|pair| pair.changes.as_ref());
+        let changes = self.compared_changes();
         changes.is_some_and(|changes| !changes.significant.is_empty())
+    }
+
+    fn compared_changes(&self) -> Option<&SampledChanges> {
+        self.sampled.as_ref()?.changes.as_ref()
     }
 
     /// Returns what the changes of the sources cost, as a sentence; empty if these were not
     /// compared.
     fn changes(&self) -> String {
-        let changes = self.sampled.as_ref().and_then(|pair| pair.changes.as_ref());
-        let Some(changes) = changes else {
+        let Some(changes) = self.compared_changes() else {
             return String::new();
         };
         let costs = changes.significant.iter().take(CHANGES_MAX).map(|one| {
