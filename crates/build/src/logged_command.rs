@@ -12,6 +12,9 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::log::{last_lines, tail};
 
+/// Variables by which a user's Cargo puts artifacts other than where a build's are looked for.
+const ARTIFACTS_ELSEWHERE: [&str; 2] = ["CARGO_TARGET_DIR", "CARGO_BUILD_TARGET_DIR"];
+
 /// A command whose output goes to a log, and whose processes all end with it: it builds something,
 /// or fills a dependency.
 #[derive(Debug, Clone, Copy)]
@@ -39,6 +42,9 @@ impl LoggedCommand<'_> {
         let log = File::create(self.log).and_then(|out| Ok((out.try_clone()?, out)));
         let log = log.map_err(|error| format!("has no log: {}: {error}", self.log.display()))?;
         let mut command = tokio::process::Command::new(program);
+        for name in ARTIFACTS_ELSEWHERE {
+            command.env_remove(name);
+        }
         let group = CommandProcesses::new();
         let group = group.map_err(|error| format!("cannot be started: sh: {error}"))?;
         command
