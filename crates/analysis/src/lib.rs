@@ -34,6 +34,7 @@ pub use data::played_turn::{PlayedTurn, turns_of};
 pub use data::row::{Peak, Row, Standing, WholeRuns};
 pub use data::stated_step::StatedStep;
 pub use explain::reasons::{Reason, Reasons};
+pub use explain::sampled_pair::SAMPLED_SETS_MAX;
 pub use input::{AnalysisInput, RoundResults};
 pub use outcome::families::Family;
 pub use outcome::sessions::{Compared, PairTwice, compared, incompatible, pairs_twice};

@@ -47,6 +47,9 @@ const SCALA_LINES: &str = "^[ \t]*([a-z]+ )*(def|given) .*$";
 /// The callers of the functions of more changes than this are not looked for.
 const CALLED_MAX: usize = 100;
 
+/// How far from a function its callers are looked for, if compilers inlined all between.
+const CALLER_LEVELS: usize = 3;
+
 /// The beginnings of lines, after modifiers, that contain functions and are none.
 const NO_FUNCTION: [&str; 12] = [
     "impl",
@@ -86,6 +89,10 @@ static ASSIGNED: LazyLock<Regex> =
 /// `public static long total(List<Item> items) {`.
 static METHOD: LazyLock<Regex> =
     LazyLock::new(|| regex(r"^\s*(?:[\w<>\[\],.?&*:~@]+\s+)*?([A-Za-z_$#][\w$]*)\s*\("));
+
+/// `const ROUNDS: u32 = 3`, `static final int ROUNDS = 3`, `ROUNDS = 3`.
+static CONSTANT: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"^\s*(?:[\w()<>\[\]&']+\s+)*?([A-Z][A-Z0-9_]+)\s*(?::[^=]+)?=[^=>]"));
 
 /// The number of a line: `=12=` if it begins a function, otherwise `:12:`.
 static PLACE: LazyLock<Regex> = LazyLock::new(|| regex(r"=\d+=|:\d+:"));
@@ -141,11 +148,35 @@ impl Rules {
         git(&revisions.repository, &all)
     }
 
-    /// Returns the functions of files with the same ending that name one of a change.
-    fn callers(&self, revisions: &Revisions, change: &Change) -> anyhow::Result<BTreeSet<String>> {
-        let mut callers = BTreeSet::new();
+    /// Returns the functions that name one of a change, in files with the same ending, then those
+    /// that name these, and so on.
+    fn callers(
+        &self,
+        revisions: &Revisions,
+        change: &Change,
+    ) -> anyhow::Result<Vec<BTreeSet<String>>> {
         let ending = Path::new(&change.file).extension().and_then(OsStr::to_str);
-        for name in &change.functions {
+        let mut known = change.functions.clone();
+        let mut levels = vec![change.functions.clone()];
+        while let Some(called) = levels.last().filter(|last| !last.is_empty())
+            && levels.len() <= CALLER_LEVELS
+        {
+            let mut callers = self.callers_of(called, revisions, ending)?;
+            callers.retain(|caller| known.insert(caller.clone()));
+            levels.push(callers);
+        }
+        Ok(levels.split_off(1))
+    }
+
+    /// Returns the functions that name one of these, in files with an ending.
+    fn callers_of(
+        &self,
+        called: &BTreeSet<String>,
+        revisions: &Revisions,
+        ending: Option<&str>,
+    ) -> anyhow::Result<BTreeSet<String>> {
+        let mut callers = BTreeSet::new();
+        for name in called {
             let grep = ["grep", "-n", "--show-function", "--word-regexp", "-e", name];
             let mut grep = self.git(revisions, &grep);
             grep.args(&revisions.to).arg("--");
@@ -153,7 +184,6 @@ impl Rules {
             // That nothing is found is a failure to git.
             callers.extend(callers_in(&output(grep)?.unwrap_or_default(), name));
         }
-        callers.retain(|caller| !change.functions.contains(caller));
         Ok(callers)
     }
 }
@@ -177,8 +207,8 @@ fn callers_in(text: &str, name: &str) -> BTreeSet<String> {
     callers
 }
 
-/// Reads a diff without context. Places in the same functions of a file are one change; those in no
-/// function are none.
+/// Reads a diff without context. Places in the same functions and constants of a file are one
+/// change; those in none are none.
 fn changes(diff: &str) -> Vec<Change> {
     let mut found: BTreeMap<Place, Vec<(u32, u32)>> = BTreeMap::new();
     let mut file = String::new();
@@ -212,7 +242,7 @@ fn changes(diff: &str) -> Vec<Change> {
         file,
         lines,
         functions,
-        callers: BTreeSet::new(),
+        callers: Vec::new(),
     });
     changes.collect()
 }
@@ -266,6 +296,8 @@ impl Hunk {
         if let Some(name) = defined(text) {
             self.above = None;
             self.functions.insert(name);
+        } else if let Some(constant) = CONSTANT.captures(text) {
+            self.functions.insert(constant[1].to_owned());
         } else if is_work(text) {
             self.functions.extend(self.above.take());
         }
@@ -367,13 +399,18 @@ mod tests {
                     @@ -20,0 +22 @@ fn total(items: &[Item]) -> u64 {\n+    again\n\
                     @@ -30,0 +33,3 @@ fn tax(x: u64) -> u64 {\n+\n+fn vat() {\n+}\n\
                     @@ -40 +45,0 @@ impl Cart {\n---- strange\n\
+                    @@ -50 +54 @@ fn vat() {\n-const ROUNDS: u32 = 3;\n+const ROUNDS: u32 = 4;\n\
                     diff --git a/README.md b/README.md\n--- a/README.md\n+++ b/README.md\n\
                     @@ -1 +1 @@\n-a\n+b\n";
         let found = changes(diff);
         let described: Vec<String> = found.iter().map(|one| one.describe()).collect();
         assert_eq!(
             described,
-            ["src/price.rs:10-11, 22 (total)", "src/price.rs:33-35 (vat)"]
+            [
+                "src/price.rs:54 (ROUNDS)",
+                "src/price.rs:10-11, 22 (total)",
+                "src/price.rs:33-35 (vat)"
+            ]
         );
     }
 
@@ -405,7 +442,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let rust = |work: &str| {
             format!(
-                "fn total() {{\n    let a = 1;\n    {work}\n}}\n\nfn sum() {{\n    total();\n}}\n"
+                "fn total() {{\n    let a = 1;\n    {work}\n}}\n\n\
+                 fn sum() {{\n    total();\n}}\n\nfn all() {{\n    sum();\n}}\n"
             )
         };
         let scala = |work: &str| format!("object A:\n  def price(a: Int): Int =\n    {work}\n");
@@ -429,6 +467,7 @@ mod tests {
             described,
             ["a.js:3 (vat)", "a.rs:3 (total)", "a.scala:3 (price)"]
         );
-        assert_eq!(found[1].callers, BTreeSet::from(["sum".to_owned()]));
+        let callers = ["sum", "all"].map(|name| BTreeSet::from([name.to_owned()]));
+        assert_eq!(found[1].callers[..2], callers);
     }
 }

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use bakeoff_analysis::{Analysis, AnalysisInput, SAMPLED_SETS_MAX};
 use bakeoff_base::hint::hinted;
 use bakeoff_base::problem::Problem;
 use bakeoff_model::load::Pace;
@@ -30,7 +31,7 @@ use crate::event::{Event, NullObserver, Observer};
 use crate::ready_case::Case;
 use crate::stages::measure::{LoadDriver, RunContext};
 use crate::stages::start::{await_ready, start};
-use crate::store::flame_file;
+use crate::store::{flame_file, results};
 
 /// The file of a suite's own rules.
 const LAYERS: &str = "layers.toml";
@@ -42,7 +43,8 @@ const FUNCTIONS_MAX: usize = 200;
 const SAMPLED_MIN: Duration = Duration::from_secs(10);
 
 /// The step is at least this long if the sources of two contenders are compared: a change that
-/// costs one percent is then in some forty of 4000 samples.
+/// costs one percent is then in some forty of 4000 samples. If no change is significant, another
+/// set of samples is added, up to [`SAMPLED_SETS_MAX`].
 const COMPARED_MIN: Duration = Duration::from_secs(20);
 
 /// The layers and changes that samples are divided by.
@@ -181,15 +183,6 @@ pub(crate) async fn draw_all(
         };
         let of_set = left.iter().take_while(is_of_set).count().max(1);
         let (set, rest) = left.split_at(of_set);
-        for (offset, run) in set.iter().enumerate() {
-            observer.observe(&Event::FlameGraphBegan {
-                index: runs.len() - left.len() + offset,
-                flame_graphs: runs.len(),
-                case: run.case_label(),
-                benchmark: run.benchmark.clone(),
-                expected_ns: duration_ns::whole(run.expected),
-            })?;
-        }
         let case = |run: &PlannedRun| {
             driver.cases.case(&PendingRun {
                 run: run.clone(),
@@ -197,16 +190,30 @@ pub(crate) async fn draw_all(
             })
         };
         let cases: Vec<Case> = set.iter().map(case).collect();
-        let sampled = stacks(&driver.parts, &cases).await;
-        let reference = set.iter().zip(&sampled).find_map(|(run, sampled)| {
-            let stacks = sampled.as_ref().ok()?;
-            Some((run.case_label(), stacks.clone()))
-        });
-        let changes = through_changes(reading.changes, &sampled);
-        for ((run, stacks), changes) in set.iter().zip(sampled).zip(changes) {
-            let other = reference.as_ref();
-            let flame_graph = drawn(run, stacks, other, reading.rules, changes, results)?;
-            flame_file::keep(results, &flame_graph)?;
+        let mut sampled: Option<Vec<Result<Stacks, Problem>>> = None;
+        let mut graphs = Vec::new();
+        for _ in 0..SAMPLED_SETS_MAX {
+            for (offset, run) in set.iter().enumerate() {
+                observer.observe(&Event::FlameGraphBegan {
+                    index: runs.len() - left.len() + offset,
+                    flame_graphs: runs.len(),
+                    case: run.case_label(),
+                    benchmark: run.benchmark.clone(),
+                    expected_ns: duration_ns::whole(run.expected),
+                })?;
+            }
+            let more = stacks(&driver.parts, &cases).await;
+            let all = match sampled.take() {
+                Some(before) => before.into_iter().zip(&more).map(joined).collect(),
+                None => more,
+            };
+            graphs = drawn(set, &all, reading, results)?;
+            sampled = Some(all);
+            if reading.changes.is_empty() || are_found(results)? {
+                break;
+            }
+        }
+        for flame_graph in graphs {
             observer.observe(&Event::FlameGraphEnded {
                 flame_graph: Box::new(flame_graph),
             })?;
@@ -216,23 +223,61 @@ pub(crate) async fn draw_all(
     Ok(())
 }
 
-/// Returns the samples through each change in those of every run, in their order.
-fn through_changes(
-    changes: &[Change],
+/// The samples of a contender in the sets before and in another one; without it if it failed.
+fn joined(
+    (before, more): (Result<Stacks, Problem>, &Result<Stacks, Problem>),
+) -> Result<Stacks, Problem> {
+    match (before, more) {
+        (Ok(before), Ok(more)) => Ok(before.and(more)),
+        (Ok(before), Err(_)) => Ok(before),
+        (Err(_), more) => more.clone(),
+    }
+}
+
+/// Whether the samples show which changes cost CPU, for each pair of contenders whose sources
+/// are compared.
+fn are_found(results: &Path) -> anyhow::Result<bool> {
+    let recorded = results::read(results)?;
+    let analysis = Analysis::of(&AnalysisInput::new(&recorded, ""));
+    let tables = analysis.loads.iter().flat_map(|load| &load.summary.tables);
+    let mut reasons = tables.flat_map(|table| &table.reasons);
+    Ok(reasons.all(|one| {
+        let changes = one.sampled.as_ref().and_then(|pair| pair.changes.as_ref());
+        changes.is_none_or(|changes| !changes.significant.is_empty())
+    }))
+}
+
+/// Draws what was sampled in the runs of a set, and keeps it.
+fn drawn(
+    set: &[PlannedRun],
     sampled: &[Result<Stacks, Problem>],
-) -> Vec<Vec<NamedSamples>> {
+    reading: &Reading<'_>,
+    results: &Path,
+) -> anyhow::Result<Vec<FlameGraph>> {
+    let reference = set.iter().zip(sampled).find_map(|(run, sampled)| {
+        let stacks = sampled.as_ref().ok()?;
+        Some((run.case_label(), stacks))
+    });
     let folded = sampled.iter().map(|one| match one {
         Ok(stacks) => stacks.folded.as_str(),
         Err(_) => "",
     });
-    changed::samples(changes, &folded.collect::<Vec<&str>>())
+    let changes = changed::samples(reading.changes, &folded.collect::<Vec<&str>>());
+    let mut graphs = Vec::new();
+    for ((run, stacks), changes) in set.iter().zip(sampled).zip(changes) {
+        let other = reference.as_ref();
+        let graph = drawn_run(run, stacks, other, reading.rules, changes, results)?;
+        flame_file::keep(results, &graph)?;
+        graphs.push(graph);
+    }
+    Ok(graphs)
 }
 
 /// Draws what was sampled in a run, and how it differs from the reference, unless it is that.
-fn drawn(
+fn drawn_run(
     run: &PlannedRun,
-    stacks: Result<Stacks, Problem>,
-    reference: Option<&(String, Stacks)>,
+    stacks: &Result<Stacks, Problem>,
+    reference: Option<&(String, &Stacks)>,
     rules: &LayerRules,
     changes: Vec<NamedSamples>,
     results: &Path,
@@ -240,7 +285,10 @@ fn drawn(
     let connections = run.steps.last().map_or(0, |step| step.connections);
     let label = run.case_label();
     let title = format!("{label}: {}, {connections} connections", run.benchmark);
-    let drawn = stacks.and_then(|stacks| Ok((stacks.svg(&title)?, stacks)));
+    let drawn = match stacks {
+        Ok(stacks) => stacks.svg(&title).map(|svg| (svg, stacks)),
+        Err(why) => Err(why.clone()),
+    };
     let outcome = match drawn {
         Ok((svg, stacks)) => {
             let file = format!("{}/{}.svg", flame_file::FOLDER, run.id);
@@ -255,7 +303,7 @@ fn drawn(
                 inclusive: rules.inclusive(&stacks.folded, FUNCTIONS_MAX),
                 changes,
                 difference: match other {
-                    Some((other, of_other)) => difference(run, &stacks, other, of_other, results)?,
+                    Some((other, of_other)) => difference(run, stacks, other, of_other, results)?,
                     None => None,
                 },
             }

@@ -11,6 +11,7 @@ use bakeoff_stats::distribution::normal_cdf;
 use bakeoff_stats::{Pace, false_discovery, holm};
 
 use super::reasons::Reasons;
+use super::sampled_pair::SAMPLED_SETS_MAX;
 pub use super::sampled_pair::{SampledChanges, SampledDifference, SampledPair};
 use crate::data::metric::Metric;
 use crate::data::number::as_f64;
@@ -300,8 +301,14 @@ fn changes(dearer: Part<'_>, cheaper: Part<'_>) -> Option<SampledChanges> {
     (all > 0).then(|| SampledChanges {
         compared: compared.len(),
         unseen: all.saturating_sub(compared.len()),
-        significant: significant(compared, holm),
+        significant: significant(compared, of_all_sets),
     })
+}
+
+/// Returns p-values that hold whichever set of samples was the last.
+fn of_all_sets(p_values: &[f64]) -> Vec<f64> {
+    let sets = as_f64(SAMPLED_SETS_MAX as u64);
+    holm(p_values).into_iter().map(|one| one * sets).collect()
 }
 
 /// Returns the differences with their p-values of all that has enough samples.

@@ -1,5 +1,9 @@
 //! Differences between two contenders by their stack samples: the types, without the computation.
 
+/// The most sets of samples that a session takes to find out which changes cost CPU. It looks after
+/// each, so each change is tested as often.
+pub const SAMPLED_SETS_MAX: usize = 3;
+
 /// The differences between two contenders.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SampledPair {
@@ -27,8 +31,8 @@ pub struct SampledChanges {
     pub compared: usize,
     /// Changes with too few samples: they take next to no CPU, or their functions were not seen.
     pub unseen: usize,
-    /// Changes that differ significantly, the largest difference first: of all that were compared,
-    /// one is false by chance in 5 % of the sessions (Holm).
+    /// Changes that differ significantly, the largest difference first: that one is false by chance
+    /// is at most 5 % likely, over all that were compared (Holm) and all sets (Bonferroni).
     pub significant: Vec<SampledDifference>,
 }
 

@@ -2,6 +2,7 @@
 //! functions that these lines are in, with all that they call.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::iter;
 use std::path::Path;
 
 use super::layers::{KERNEL, NamedSamples, stacks};
@@ -20,10 +21,10 @@ pub struct Change {
     /// First and last of the new version's lines in each place; where lines were only removed, the
     /// line before them.
     pub lines: Vec<(u32, u32)>,
-    /// Names of the functions, without modules and classes.
+    /// Names of the functions, without modules and classes, and of constants.
     pub functions: BTreeSet<String>,
-    /// Names of functions that call one of [`Change::functions`].
-    pub callers: BTreeSet<String>,
+    /// The functions that name one of [`Change::functions`], then those that name these, and so on.
+    pub callers: Vec<BTreeSet<String>>,
 }
 
 impl Change {
@@ -41,7 +42,7 @@ impl Change {
     }
 
     /// Returns the frames of this change: its functions, or if none is a frame, as when a compiler
-    /// inlined them, their callers.
+    /// inlined them, the nearest callers that are.
     fn frames<'f>(&self, frames: &BTreeMap<&'f str, Frame<'f>>) -> BTreeSet<&'f str> {
         let named = |names: &BTreeSet<String>| {
             let all = frames.iter();
@@ -55,11 +56,8 @@ impl Change {
                 false => of_file,
             }
         };
-        let own = named(&self.functions);
-        match own.is_empty() {
-            true => named(&self.callers),
-            false => own,
-        }
+        let mut levels = iter::once(&self.functions).chain(&self.callers).map(named);
+        levels.find(|frames| !frames.is_empty()).unwrap_or_default()
     }
 
     /// Returns parts of the names of this file's functions: its module, class or package.
@@ -208,14 +206,15 @@ mod tests {
     use super::{Change, Frame, samples};
 
     fn change(file: &str, functions: &[&str], callers: &[&str]) -> Change {
-        let names = |all: &[&str]| all.iter().map(|name| (*name).to_owned()).collect();
-        let (functions, callers): (BTreeSet<String>, BTreeSet<String>) =
-            (names(functions), names(callers));
+        let name = |name: &&str| (*name).to_owned();
         Change {
             file: file.to_owned(),
             lines: vec![(41, 48)],
-            functions,
-            callers,
+            functions: functions.iter().map(name).collect(),
+            callers: callers
+                .iter()
+                .map(|one| BTreeSet::from([name(one)]))
+                .collect(),
         }
     }
 
@@ -258,9 +257,15 @@ mod tests {
 
     #[test]
     fn callers_answer_for_what_was_inlined() {
-        let stacks = "w;shop::main;shop::cart::checkout 7\n";
-        let inlined = change("src/price.rs", &["total"], &["checkout"]);
-        assert_eq!(samples(&[inlined], &[stacks])[0][0].samples, 7);
+        let stacks = "w;shop::main;shop::cart::checkout 7\nw;shop::main 90\n";
+        for callers in [
+            &["checkout"][..],
+            &["sum", "checkout"],
+            &["checkout", "main"],
+        ] {
+            let inlined = change("src/price.rs", &["total"], callers);
+            assert_eq!(samples(&[inlined], &[stacks])[0][0].samples, 7);
+        }
         let unseen = change("src/price.rs", &["total"], &[]);
         assert_eq!(samples(&[unseen], &[stacks])[0][0].samples, 0);
     }

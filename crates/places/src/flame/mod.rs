@@ -149,6 +149,16 @@ impl Sampling {
 }
 
 impl Stacks {
+    /// Adds what was seen in another set.
+    #[must_use]
+    pub fn and(self, other: &Self) -> Self {
+        Self {
+            folded: self.folded + &other.folded,
+            samples: self.samples + other.samples,
+            ..self
+        }
+    }
+
     /// Draws the graph of the functions that take more CPU time here than in `from` (red) or less
     /// (blue), both as shares of all samples.
     ///
