@@ -59,7 +59,7 @@ pub(crate) struct Sampled<'r> {
     language: &'r str,
     sampler: &'r str,
     /// CPU per request, us.
-    cpu_us: f64,
+    cpu: &'r Metric,
     samples: u64,
     /// The kernel and the rest, as divided by counters; the whole if they do not divide it.
     parts: Vec<SampledPart<'r>>,
@@ -133,7 +133,7 @@ impl<'r> Sampled<'r> {
             label,
             language: begin.map_or("", |begin| &begin.language),
             sampler,
-            cpu_us: whole.cpu.mean(),
+            cpu: whole.cpu,
             samples: whole.samples,
             parts: match (kernel, rest) {
                 (Some(kernel), Some(rest)) => vec![kernel, rest],
@@ -154,9 +154,15 @@ impl<'r> Sampled<'r> {
         })
     }
 
-    /// Returns the CPU per request with the error of another process: each layer varies in
-    /// proportion to its part, relative to the same part of another contender.
+    /// Returns the CPU per request with the error of another process. If the two are versions of
+    /// one program, the whole varies as recorded; otherwise each layer varies in proportion to its
+    /// part. Both are relative to the other contender.
     fn cpu_of_any_process(&self, one: &NamedSamples, other: &Self) -> (f64, f64) {
+        if let Some((cpu_us, error_us)) = self.cpu_of_version(one, other) {
+            let pace = Pace::of(&self.cpu.sample, &other.cpu.sample);
+            let variation = pace.and_then(|pace| pace.variation()).unwrap_or(0.0);
+            return (cpu_us, error_us.hypot(cpu_us * variation));
+        }
         let (cpu_us, error_us) = self.cpu(one);
         let are_same = self.parts.len() == other.parts.len();
         let varies = self.parts.iter().enumerate().map(|(index, part)| {
@@ -167,6 +173,38 @@ impl<'r> Sampled<'r> {
             part.cpu(one).0 * variation
         });
         (cpu_us, varies.fold(error_us, f64::hypot))
+    }
+}
+
+impl Sampled<'_> {
+    /// Returns the CPU per request of a layer or a function, us, with its standard error due to the
+    /// number of samples, if the other contender is another version of this program.
+    ///
+    /// Counters tell the kernel from the rest by ticks, which are few: too noisy for a difference of
+    /// versions. What samples get wrong about the kernel is the same for both versions, so its
+    /// samples get one weight, by which the kernel's share in both together is as counted.
+    fn cpu_of_version(&self, one: &NamedSamples, other: &Self) -> Option<(f64, f64)> {
+        let ([kernel, rest], [other_kernel, other_rest]) = (&self.parts[..], &other.parts[..])
+        else {
+            return None;
+        };
+        let us = |one: &SampledPart<'_>, other: &SampledPart<'_>| one.cpu.mean() + other.cpu.mean();
+        let samples =
+            |one: &SampledPart<'_>, other: &SampledPart<'_>| as_f64(one.samples + other.samples);
+        let counted = us(kernel, other_kernel) / us(rest, other_rest);
+        let weight = counted / (samples(kernel, other_kernel) / samples(rest, other_rest));
+        if self.changes.is_empty() || weight <= 0.0 {
+            return None;
+        }
+        let (inside, outside) = (as_f64(one.kernel), as_f64(one.outside()));
+        let (all_inside, all_outside) = (as_f64(kernel.samples), as_f64(rest.samples));
+        let all = weight * all_inside + all_outside;
+        let share = (weight * inside + outside) / all;
+        let variance = |inside: f64, outside: f64| weight.powi(2) * inside + outside;
+        let variance = (1.0 - share).powi(2) * variance(inside, outside)
+            + share.powi(2) * variance(all_inside - inside, all_outside - outside);
+        let cpu_us = self.cpu.mean();
+        Some((cpu_us * share, cpu_us * variance.sqrt() / all))
     }
 }
 
@@ -231,7 +269,9 @@ pub(crate) fn of(sampled: &[Sampled<'_>]) -> Layers {
 
 /// Compares each with the one that has the least CPU per request.
 fn pairs(sampled: &[Sampled<'_>]) -> Vec<SampledPair> {
-    let cheapest = sampled.iter().min_by(|a, b| a.cpu_us.total_cmp(&b.cpu_us));
+    let cheapest = sampled
+        .iter()
+        .min_by(|a, b| a.cpu.mean().total_cmp(&b.cpu.mean()));
     let Some(cheapest) = cheapest else {
         return Vec::new();
     };
@@ -367,8 +407,10 @@ fn significant(
 #[cfg(test)]
 mod tests {
     use bakeoff_model::measure::layers::NamedSamples;
+    use bakeoff_model::validity::Validity;
+    use bakeoff_stats::Sample;
 
-    use super::share_functions;
+    use super::{Metric, Sampled, SampledPart, changes, share_functions};
 
     fn functions(all: &[(&str, u64)]) -> Vec<NamedSamples> {
         let all = all.iter();
@@ -387,5 +429,66 @@ mod tests {
         let other = functions(&[("v8::Json", 50), ("memmove", 1), ("tcp_[k]", 90)]);
         assert!(share_functions(&old, &new));
         assert!(!share_functions(&old, &other));
+    }
+
+    fn metric(values: [f64; 3]) -> Metric {
+        let sample = Sample::of_sets((0..).zip(values).collect()).unwrap();
+        Metric {
+            estimate: sample.estimate(0.95),
+            steps: Vec::new(),
+            validity: Validity::fair(),
+            sample,
+        }
+    }
+
+    #[test]
+    fn counters_that_divide_poorly_hide_no_change_between_versions() {
+        let named = |samples, kernel| NamedSamples {
+            name: "price.rs:41-48 (total)".to_owned(),
+            samples,
+            kernel,
+        };
+        // The whole of each set, and its kernel.
+        let sets = [
+            [(165.2, 24.0), (164.8, 15.0), (165.0, 21.0)],
+            [(160.1, 16.0), (160.2, 25.0), (159.9, 20.0)],
+        ];
+        let counted = sets.map(|sets| {
+            [
+                metric(sets.map(|(cpu, _)| cpu)),
+                metric(sets.map(|(_, kernel)| kernel)),
+                metric(sets.map(|(cpu, kernel)| cpu - kernel)),
+            ]
+        });
+        let found = |[more, less]: [u64; 2]| {
+            let layers = [named(6500, 900), named(6500, 900)];
+            let own = [named(more, 0), named(less, 0)];
+            let side = |index: usize| {
+                let [cpu, kernel, rest] = &counted[index];
+                let layers = &layers[index..=index];
+                let part = |cpu, of| SampledPart::new(Some(cpu), layers, of).unwrap();
+                Sampled {
+                    label: index.to_string(),
+                    language: "",
+                    sampler: "perf",
+                    cpu,
+                    samples: 6500,
+                    parts: vec![
+                        part(kernel, |one| one.kernel),
+                        part(rest, NamedSamples::outside),
+                    ],
+                    layers,
+                    functions: &[],
+                    inclusive: &[],
+                    changes: &own[index..=index],
+                }
+            };
+            let (dearer, cheaper) = (side(0), side(1));
+            let changes = changes((&dearer, dearer.changes), (&cheaper, cheaper.changes));
+            changes.unwrap().significant
+        };
+        let one = &found([5600, 5600])[0];
+        assert!((one.difference_us() - 4.3).abs() < 0.4, "{one:?}");
+        assert_eq!(found([1000, 1000]), []);
     }
 }

@@ -81,10 +81,17 @@ fn add_to_job(analysis: &Analysis<'_>) -> anyhow::Result<()> {
     let Some(file) = file.map(PathBuf::from) else {
         return Ok(());
     };
-    let summary = bakeoff_report::summary_of_job(analysis);
+    let summary = bakeoff_report::summary_of_job(analysis, sources().as_deref());
     let opened = OpenOptions::new().append(true).create(true).open(&file);
     let written = opened.and_then(|mut opened| writeln!(opened, "{summary}"));
     written.with_context(|| format!("{} ({STEP_SUMMARY})", file.display()))
+}
+
+/// The address of the sources that a job of GitHub Actions is about, if this is one.
+fn sources() -> Option<String> {
+    let names = ["GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_SHA"];
+    let [server, repository, commit] = names.map(|name| env::var(name).ok());
+    Some(format!("{}/{}/blob/{}", server?, repository?, commit?))
 }
 
 /// The page of a results folder.
@@ -185,7 +192,10 @@ fn write_for_integration(folder: &Path, analysis: &Analysis<'_>) -> anyhow::Resu
     let files = [
         (
             "summary.md",
-            Some(bakeoff_report::summary_for_pull_request(analysis)),
+            Some(bakeoff_report::summary_for_pull_request(
+                analysis,
+                sources().as_deref(),
+            )),
         ),
         ("junit.xml", bakeoff_report::junit(analysis)),
         (

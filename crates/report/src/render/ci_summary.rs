@@ -8,11 +8,11 @@ use bakeoff_analysis::Analysis;
 use bakeoff_analysis::outcome::conclusion::{self, TextSpan};
 
 /// Returns the summary for a pull request if there is a baseline, else the conclusion of each
-/// benchmark.
+/// benchmark. Changed lines become links if `sources` is the address of the head's sources.
 #[must_use]
-pub fn summary_of_job(analysis: &Analysis<'_>) -> String {
+pub fn summary_of_job(analysis: &Analysis<'_>, sources: Option<&str>) -> String {
     if analysis.against_base.is_some() {
-        return summary_for_pull_request(analysis);
+        return summary_for_pull_request(analysis, sources);
     }
     let mut text = format!("### {}\n", escape(&analysis.title));
     for warning in &analysis.warnings {

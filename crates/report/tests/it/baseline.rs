@@ -35,7 +35,7 @@ fn check(results: &Results, conclusion: BaselineConclusion, outcomes: &[Outcome]
 
 #[test]
 fn the_summary_says_why_a_head_is_dearer() {
-    let text = summary_for_pull_request(&analyse(&session(6, 1.1, &["cpu>3%"])));
+    let text = summary_for_pull_request(&analyse(&session(6, 1.1, &["cpu>3%"])), None);
     let sentence = "\nshop needs 20.";
     assert!(text.contains(sentence), "{text}");
     assert!(
@@ -107,7 +107,7 @@ fn an_undecided_condition_passes_with_what_could_be_detected() {
         &[Outcome::Undecided],
         text,
     );
-    let summary = summary_for_pull_request(&analyse(&near));
+    let summary = summary_for_pull_request(&analyse(&near), None);
     assert!(
         summary.contains("**passed: the condition is undecided**"),
         "{summary}"
@@ -241,7 +241,7 @@ fn services_get_the_head_and_its_ratio() {
 #[test]
 fn the_summary_is_short_and_says_how() {
     let results = session(5, 1.1, &["slower>5%"]);
-    let summary = summary_for_pull_request(&analyse(&results));
+    let summary = summary_for_pull_request(&analyse(&results), None);
     for text in [
         "### Performance against main (1a2b3c4d5)",
         "**failed: the condition holds**",
@@ -278,12 +278,12 @@ fn sessions_that_end_when_they_are_sure_say_so_in_every_document() {
         terminal_table(&analysis, 1000),
         markdown(&analysis),
         html(&analysis),
-        summary_for_pull_request(&analysis),
+        summary_for_pull_request(&analysis, None),
     ] {
         assert!(document.contains(sentence), "{document}");
     }
     let over = sequential(session(6, 1.2, &["slower>5%"]), 6, DecisionReason::Within);
-    let over = summary_for_pull_request(&analyse(&over));
+    let over = summary_for_pull_request(&analyse(&over), None);
     let sentence = "6 runs of each contender: as many as the time allows. Intervals and";
     assert!(over.contains(sentence), "{over}");
 }

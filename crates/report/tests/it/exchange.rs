@@ -90,7 +90,10 @@ fn a_distribution_rises_to_the_largest_time() {
 #[test]
 fn the_summary_of_a_job_is_the_answer() {
     let results = synthetic::results();
-    let text = summary_of_job(&Analysis::of(&AnalysisInput::new(results, "Synthetic")));
+    let text = summary_of_job(
+        &Analysis::of(&AnalysisInput::new(results, "Synthetic")),
+        None,
+    );
     assert!(text.starts_with("### Synthetic\n"), "{text}");
     assert!(
         text.contains("\n**city-get**: synthetic-actix-4 serves the most"),

@@ -149,9 +149,10 @@ pub(super) fn range(change: &Change) -> String {
 }
 
 /// Head against base as Markdown, short: a table, what fails, and what to know. Empty without a
-/// baseline.
+/// baseline. Changed lines become links if `sources` is the address of the head's sources, to which
+/// paths are appended.
 #[must_use]
-pub fn summary_for_pull_request(analysis: &Analysis<'_>) -> String {
+pub fn summary_for_pull_request(analysis: &Analysis<'_>, sources: Option<&str>) -> String {
     let Some(all) = &analysis.against_base else {
         return String::new();
     };
@@ -170,8 +171,21 @@ pub fn summary_for_pull_request(analysis: &Analysis<'_>) -> String {
     let tables = analysis.loads.iter().flat_map(|load| &load.summary.tables);
     let reasons = tables.flat_map(|table| &table.reasons);
     let reasons = reasons.filter(|reasons| reasons.is_against_base);
-    for sentence in reasons.filter_map(Reasons::sentence) {
-        let _ = writeln!(text, "\n{}", escape(&sentence));
+    for one in reasons {
+        let Some(sentence) = one.sentence() else {
+            continue;
+        };
+        let sampled = one.sampled.as_ref();
+        let changes = sampled.and_then(|pair| pair.changes.as_ref());
+        let changes = changes.iter().flat_map(|changes| &changes.significant);
+        let sentence = match sources {
+            Some(sources) => {
+                let names = changes.map(|change| change.name.as_str());
+                with_links(escape(&sentence), names, sources)
+            }
+            None => escape(&sentence),
+        };
+        let _ = writeln!(text, "\n{sentence}");
     }
     text.push_str("\n<details><summary>How this was measured</summary>\n\n");
     for sentence in method(analysis, all) {
@@ -179,6 +193,23 @@ pub fn summary_for_pull_request(analysis: &Analysis<'_>) -> String {
     }
     text.push_str("\n</details>\n");
     text
+}
+
+/// Makes links of changed lines that a sentence names, such as `src/price.rs:41-48 (total)`.
+fn with_links<'p>(
+    sentence: String,
+    changes: impl Iterator<Item = &'p str>,
+    sources: &str,
+) -> String {
+    changes.fold(sentence, |sentence, change| {
+        let place = change.split(" (").next().unwrap_or(change);
+        let Some((file, lines)) = place.rsplit_once(':') else {
+            return sentence;
+        };
+        let lines = lines.split(", ").next().unwrap_or(lines).replace('-', "-L");
+        let link = format!("[{}](<{sources}/{file}#L{lines}>)", escape(place));
+        sentence.replacen(&escape(place), &link, 1)
+    })
 }
 
 fn push_table(text: &mut String, all: &AgainstBase) {
@@ -234,4 +265,22 @@ fn method(analysis: &Analysis<'_>, all: &AgainstBase) -> Vec<String> {
     let left_out = all.left_out.iter();
     sentences.extend(left_out.map(|line| format!("Left out: {line}.")));
     sentences
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_links;
+
+    #[test]
+    fn changed_lines_are_links() {
+        let said = "takes 1.3 µs more in src/a\\_b.rs:41-48, 60 (total) (95 %: 0.9–1.7) and 1 µs";
+        let linked = with_links(
+            said.to_owned(),
+            ["src/a_b.rs:41-48, 60 (total)", "c.rs:7 (sum)"].into_iter(),
+            "https://example.org/shop/blob/1a2b",
+        );
+        let link =
+            "[src/a\\_b.rs:41-48, 60](<https://example.org/shop/blob/1a2b/src/a_b.rs#L41-L48>)";
+        assert_eq!(linked, said.replace("src/a\\_b.rs:41-48, 60", link));
+    }
 }
