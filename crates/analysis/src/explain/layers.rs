@@ -177,11 +177,11 @@ impl<'r> Sampled<'r> {
 }
 
 impl Sampled<'_> {
-    /// Returns the CPU per request of a layer or a function, us, with its standard error due to the
-    /// number of samples, if the other contender is another version of this program.
+    /// Returns the CPU per request in a layer or a function, us, with its standard error by the
+    /// number of samples; `None` unless the other contender is another version of this one.
     ///
-    /// Counters tell the kernel from the rest by ticks, which are few: too noisy for a difference of
-    /// versions. What samples get wrong about the kernel is the same for both versions, so its
+    /// Counters tell the kernel from the rest by ticks, which are few: too noisy for a difference
+    /// between versions. What samples get wrong about the kernel is the same for both, so its
     /// samples get one weight, by which the kernel's share in both together is as counted.
     fn cpu_of_version(&self, one: &NamedSamples, other: &Self) -> Option<(f64, f64)> {
         let ([kernel, rest], [other_kernel, other_rest]) = (&self.parts[..], &other.parts[..])
