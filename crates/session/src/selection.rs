@@ -131,10 +131,12 @@ pub fn contenders(suite: &Suite, globs: &[String]) -> anyhow::Result<Vec<String>
     planning::select("contender", &names, globs).map_err(unknown)
 }
 
-/// The suite's main round, which is run unless something else is asked for.
+/// The suite's main round, which is run unless something else is asked for: the first that picks no
+/// winner and is in no group.
 #[must_use]
 pub fn main_round(suite: &Suite) -> Option<&Round> {
-    suite.rounds.iter().find(|round| round.winner.is_none())
+    let mut rounds = suite.rounds.iter();
+    rounds.find(|round| round.winner.is_none() && round.group.is_none())
 }
 
 /// The round of a name.
@@ -231,4 +233,21 @@ pub fn placement(plan: &Plan, hosts: &FarHosts) -> Placement {
         &limits,
         plan.backend != BackendName::None,
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::main_round;
+    use crate::store::suite_folder;
+
+    #[test]
+    fn the_main_round_of_each_suite_is_run_if_none_is_asked_for() {
+        for name in ["bootzooka", "locations", "tapir"] {
+            let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../suites");
+            let read = suite_folder::read(&folder.join(name)).unwrap();
+            assert_eq!(main_round(&read.suite).unwrap().name, "main", "{name}");
+        }
+    }
 }

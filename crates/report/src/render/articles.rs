@@ -185,7 +185,7 @@ fn section(
         let contenders = own_chart.contenders.join(", ");
         return Err(match (is_there, contenders.is_empty()) {
             (true, true) => format!("{benchmark} was measured, and there is nothing to draw"),
-            (true, false) => format!("{benchmark} was measured, without this of {contenders}"),
+            (true, false) => format!("{benchmark} was measured, but not with {contenders}"),
             (false, _) => format!("{benchmark} was not measured in these results"),
         });
     };

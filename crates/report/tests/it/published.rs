@@ -87,7 +87,7 @@ fn each_chart_of_a_source_has_ours_or_a_reason() {
     for expected in [
         "Ours: `second`.",
         "No chart of ours: it shows a room.",
-        "No chart of ours: city-get was measured, without this of *-fast.",
+        "No chart of ours: city-get was measured, but not with *-fast.",
     ] {
         assert!(text.contains(expected), "{expected}: {text}");
     }
