@@ -209,7 +209,7 @@ pub(crate) async fn draw_all(
             };
             graphs = drawn(set, &all, reading, results)?;
             sampled = Some(all);
-            if reading.changes.is_empty() || are_found(results)? {
+            if reading.changes.is_empty() || are_found(results, &first.benchmark)? {
                 break;
             }
         }
@@ -234,12 +234,14 @@ fn joined(
     }
 }
 
-/// Whether the samples show which changes cost CPU, for each pair of contenders whose sources
-/// are compared.
-fn are_found(results: &Path) -> anyhow::Result<bool> {
+/// Whether the samples show which changes cost CPU in a benchmark, for each pair of contenders whose
+/// sources are compared.
+fn are_found(results: &Path, benchmark: &str) -> anyhow::Result<bool> {
     let recorded = results::read(results)?;
     let analysis = Analysis::of(&AnalysisInput::new(&recorded, ""));
-    let tables = analysis.loads.iter().flat_map(|load| &load.summary.tables);
+    let loads = analysis.loads.iter();
+    let of_benchmark = loads.filter(|load| load.summary.name == benchmark);
+    let tables = of_benchmark.flat_map(|load| &load.summary.tables);
     let mut reasons = tables.flat_map(|table| &table.reasons);
     Ok(reasons.all(|one| {
         let changes = one.sampled.as_ref().and_then(|pair| pair.changes.as_ref());
