@@ -10,6 +10,8 @@ pub mod outcome;
 pub mod tables;
 pub mod turns;
 
+use std::fmt;
+
 use bakeoff_model::record::{Qualification, Results};
 use bakeoff_model::suite::run_count::RunsDecision;
 
@@ -48,6 +50,18 @@ pub use tables::lower_bounds::LowerBound;
 pub use tables::summary::{BenchmarkSummary, RankTable};
 pub use turns::groups::Common;
 pub use turns::{SetCount, SetRatio, Sets, Spread};
+
+/// There was nothing that could be compared: the context of an error with the reasons.
+#[derive(Debug)]
+pub struct NothingToCompare;
+
+impl fmt::Display for NothingToCompare {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("nothing to compare")
+    }
+}
+
+impl std::error::Error for NothingToCompare {}
 
 /// The analysis of results: every estimate, comparison, winner, claim and steady state.
 #[derive(Debug)]

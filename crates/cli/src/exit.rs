@@ -3,9 +3,9 @@
 use std::io::Write as _;
 use std::process::ExitCode;
 
+use bakeoff_analysis::NothingToCompare;
 use bakeoff_base::problem::Problem;
 use bakeoff_base::text::printable_lines;
-use bakeoff_session::baseline::NothingToCompare;
 
 /// Everything asked for was done.
 pub(crate) const DONE: u8 = 0;

@@ -3,7 +3,7 @@
 /// Every schema as (file name in `docs/schema/`, text).
 pub(crate) fn schemas() -> Vec<(&'static str, String)> {
     let mut schemas = bakeoff_model::schema::schemas();
-    schemas.push(bakeoff_session::event::schema());
+    schemas.push(bakeoff_store::event::schema());
     schemas
 }
 

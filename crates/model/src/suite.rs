@@ -2,10 +2,12 @@
 
 pub mod backend;
 pub mod capacity;
+pub mod cluster_settings;
 pub mod conditions;
 pub mod container;
 pub mod delay;
 pub mod dependency;
+pub mod far_hosts;
 pub mod limits;
 pub mod metrics;
 pub mod published;

@@ -1,12 +1,12 @@
 //! The host's ability to run contenders in turns: several are alive concurrently then.
 
-use crate::far_hosts::FarHosts;
 use bakeoff_base::problem::Problem;
+use bakeoff_model::suite::cluster_settings::ClusterSettings;
 use bakeoff_model::suite::conditions::RuntimeKind;
+use bakeoff_model::suite::far_hosts::FarHosts;
 
 use crate::host;
 use crate::images::engine_is_elsewhere;
-use crate::kubernetes::ClusterSettings;
 use crate::local::ProcessRuntime;
 use crate::this_host::process_options;
 

@@ -6,10 +6,11 @@ use anyhow::{Context as _, bail};
 use bakeoff_base::hint::{hinted, with_hints};
 use bakeoff_build::Built;
 use bakeoff_model::suite::Contender;
+use bakeoff_model::suite::cluster_settings::ClusterSettings;
 
 use crate::contender::{Ready, resolve};
 use crate::docker::{Engine, Image, ImageSpec, artifact_in_image, is_elsewhere, java_in_image};
-use crate::kubernetes::{ClusterSettings, NodeImage, PodImage};
+use crate::kubernetes::{NodeImage, PodImage};
 
 /// How images come to the nodes of a cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]

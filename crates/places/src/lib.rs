@@ -18,7 +18,6 @@ pub mod contracts;
 pub mod docker;
 mod dynamic_libraries;
 pub mod external;
-pub mod far_hosts;
 mod first_call;
 pub mod flame;
 pub mod fleet;

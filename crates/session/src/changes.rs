@@ -10,9 +10,10 @@ use std::sync::LazyLock;
 use anyhow::Context as _;
 use bakeoff_model::measure::changed::Change;
 use bakeoff_places::sweep::RunFolder;
+use bakeoff_store::options::Revisions;
 use regex::Regex;
 
-use crate::revision::{Revisions, git, output};
+use crate::revision::{git, output};
 
 /// How git finds the function above a line, by the endings of files. Its other languages are those
 /// that it has rules for itself.
@@ -354,8 +355,10 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
+    use bakeoff_store::options::Revisions;
+
     use super::{between, changes, defined};
-    use crate::revision::{Revisions, git, output};
+    use crate::revision::{git, output};
 
     #[test]
     fn lines_that_begin_functions_are_known() {

@@ -9,9 +9,9 @@ use bakeoff_model::load::Connections;
 use bakeoff_model::plan::{PlannedRun, RunKind};
 use bakeoff_model::record::{EndRecord, Outcome, Record};
 use bakeoff_model::suite::capacity::CapacityRecord;
+use bakeoff_store::event::{self, Event, Observer};
 
 use crate::contracts::{Cases, Halt, PendingRun, SessionDeps};
-use crate::event::{self, Event, Observer};
 use crate::ready_case::Case;
 use crate::sitting::Sitting;
 use crate::stages::{capacity, cold_start, load_run};

@@ -19,19 +19,19 @@ use bakeoff_model::measure::layers::{LayerRules, NamedSamples};
 use bakeoff_model::plan::{Plan, PlannedRun, RunKind};
 use bakeoff_model::suite::Suite;
 use bakeoff_model::suite::conditions::RuntimeKind;
+use bakeoff_model::suite::far_hosts::FarHosts;
 use bakeoff_model::text::duration_ns;
 use bakeoff_places::contracts::STOP_GRACE;
-use bakeoff_places::far_hosts::FarHosts;
 use bakeoff_places::flame::{Sampling, Stacks, perf_is_missing};
 use bakeoff_places::{Instance, StartSpec};
+use bakeoff_store::event::{Event, NullObserver, Observer};
+use bakeoff_store::{flame_file, results};
 
 use crate::contracts::{Halt, PendingRun, SessionDeps};
 use crate::driver::Driver;
-use crate::event::{Event, NullObserver, Observer};
 use crate::ready_case::Case;
 use crate::stages::measure::{LoadDriver, RunContext};
 use crate::stages::start::{await_ready, start};
-use crate::store::{flame_file, results};
 
 /// The file of a suite's own rules.
 const LAYERS: &str = "layers.toml";

@@ -6,19 +6,19 @@ use std::path::{Path, PathBuf};
 use bakeoff_base::hint::hinted;
 use bakeoff_base::text::counted;
 use bakeoff_model::plan::{Plan, PlanOptions};
+use bakeoff_model::suite::cluster_settings::ClusterSettings;
 use bakeoff_model::suite::{ALL_ROUNDS, Round, Suite};
 use bakeoff_places::abilities::abilities;
 use bakeoff_places::images::engine_is_elsewhere;
-use bakeoff_places::kubernetes::ClusterSettings;
+use bakeoff_store::options::SessionOptions;
+use bakeoff_store::round_file::RoundFile;
+use bakeoff_store::session_file::SessionFile;
+use bakeoff_store::suite_folder::{self, SuiteFolder};
 
 use crate::baseline::{self, Base, BaselineRequest};
-use crate::options::SessionOptions;
 use crate::selection::{self, Selection};
 use crate::store::locked_folder::LockedFolder;
 use crate::store::recorder::Recorder;
-use crate::store::round_file::RoundFile;
-use crate::store::session_file::SessionFile;
-use crate::store::suite_folder::{self, SuiteFolder};
 use crate::testbed::builds;
 use crate::{clock, flame, turn_requirements};
 

@@ -13,13 +13,13 @@ use bakeoff_model::suite::run_count::{
     DecisionReason, FamilyDecision, PILOT_RUNS, RunsDecision, RunsUntil,
 };
 use bakeoff_stats::{PilotPair, Threshold, runs_needed};
+use bakeoff_store::event::Observer;
+use bakeoff_store::session_file::SessionFile;
 
 use crate::contracts::PendingRun;
 use crate::driver::{Driver, RunRange};
-use crate::event::Observer;
 use crate::run_count::{Decide, Standing, decided, taken};
 use crate::sequential;
-use crate::store::session_file::SessionFile;
 
 /// Plays the remaining runs of a session: all at once, or with a pilot its runs, then the decision,
 /// then the runs that remain. Returns the number of runs that were made.

@@ -5,11 +5,11 @@ use std::path::Path;
 use bakeoff_base::hint::hinted;
 use bakeoff_model::plan::{Plan, PlannedRun};
 use bakeoff_model::text::duration_ns;
+use bakeoff_store::event::Event;
+use bakeoff_store::results::{self, Progress};
+use bakeoff_store::session_file::SessionFile;
 
 use crate::contracts::PendingRun;
-use crate::event::Event;
-use crate::store::results::{self, Progress};
-use crate::store::session_file::SessionFile;
 
 /// Runs that are neither completed nor failed, in order, with their next attempt. Sets are made
 /// again as a whole: their runs are compared with each other, block by block.

@@ -13,22 +13,10 @@ use bakeoff_base::hint::hinted;
 use bakeoff_base::problem::Problem;
 use bakeoff_base::text::counted;
 use bakeoff_places::sweep::{RunFolder, trees_folder};
-use serde::{Deserialize, Serialize};
+use bakeoff_store::options::Revisions;
 
 /// Variables that name a repository to git, as in hooks: ours is the suite's.
 const OF_HOOKS: [&str; 4] = ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"];
-
-/// Two revisions of a repository.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Revisions {
-    /// Top of the repository.
-    pub repository: PathBuf,
-    /// The commit before the change.
-    pub from: String,
-    /// The commit after it; absent if it is the files as they are.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub to: Option<String>,
-}
 
 /// The files of a commit; they go with this value, or with the next session's sweep.
 #[derive(Debug)]

@@ -7,10 +7,10 @@ use bakeoff_model::plan::{Plan, PlannedRun};
 use bakeoff_model::record::RunRecords;
 use bakeoff_model::suite::run_count::{RunsDecision, RunsUntil};
 use bakeoff_model::text::duration_ns;
+use bakeoff_store::event::Event;
 use jiff::Timestamp;
 
 use crate::contracts::PendingRun;
-use crate::event::Event;
 
 /// Decides from what is recorded up to now.
 pub(crate) type Decide<'a> = &'a dyn Fn(&Plan, RunsUntil) -> anyhow::Result<Standing>;

@@ -7,9 +7,9 @@ use bakeoff_model::plan::{self as planning, Plan, PlanOptions, PlannedRun, Unkno
 use bakeoff_model::record::Cores;
 use bakeoff_model::suite::conditions::{BackendName, RuntimeKind};
 use bakeoff_model::suite::delay::Delay;
+use bakeoff_model::suite::far_hosts::FarHosts;
 use bakeoff_model::suite::{ALL_ROUNDS, Round, Suite};
 use bakeoff_model::text::database_url::DatabaseUrl;
-use bakeoff_places::far_hosts::FarHosts;
 use bakeoff_places::host::topology;
 use bakeoff_places::images::engine_is_elsewhere;
 
@@ -240,7 +240,8 @@ mod tests {
     use std::path::Path;
 
     use super::main_round;
-    use crate::store::suite_folder;
+    use bakeoff_store::suite_folder;
+
 
     #[test]
     fn the_main_round_of_each_suite_is_run_if_none_is_asked_for() {

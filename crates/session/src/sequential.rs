@@ -19,12 +19,12 @@ use bakeoff_model::text::duration_ns;
 use bakeoff_stats::{
     Better, Budget, Criteria, Decision, Sample, Sequential, SetPairs, compare, log_ratios,
 };
+use bakeoff_store::event::{ComparedPair, Event, Observer};
+use bakeoff_store::session_file::SessionFile;
 
 use crate::contracts::PendingRun;
 use crate::driver::{Driver, RunRange};
-use crate::event::{ComparedPair, Event, Observer};
 use crate::run_count::{Standing, decided, taken};
-use crate::store::session_file::SessionFile;
 
 /// Plays sets until it is decided that there are enough. Returns how many runs were made.
 pub(crate) async fn play(

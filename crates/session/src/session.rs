@@ -18,20 +18,20 @@ use bakeoff_model::text::duration_ns;
 use bakeoff_places::BoxFuture;
 use bakeoff_places::abilities::memory_bytes;
 use bakeoff_places::place::open;
+use bakeoff_store::event::{self, Event, Observer};
+use bakeoff_store::file::make_inside;
+use bakeoff_store::options::SessionOptions;
+use bakeoff_store::results;
+use bakeoff_store::session_file::SessionFile;
+use bakeoff_store::suite_folder::{self, SuiteFolder};
 
 use crate::baseline::{Base, replacement};
 use crate::contracts::PendingRun;
 use crate::driver::Driver;
-use crate::event::{self, Event, Observer};
 use crate::opening::OpenSession;
-use crate::options::SessionOptions;
 use crate::run_count::Standing;
 use crate::sitting::{Sitting, SittingOver};
-use crate::store::file::make_inside;
 use crate::store::recorder::Recorder;
-use crate::store::results;
-use crate::store::session_file::SessionFile;
-use crate::store::suite_folder::{self, SuiteFolder};
 use crate::testbed::{Testbed, TestbedOptions};
 use crate::{changes, clock, flame, pilot, remaining, selection, sequential, turn_requirements};
 

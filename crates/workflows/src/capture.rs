@@ -1,7 +1,5 @@
 //! Captures what clients ask a running service, as a suite with the times of its requests.
 
-mod folder;
-
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -14,8 +12,6 @@ use bakeoff_model::load::tls::Tls;
 use bakeoff_model::text::service_url::ServiceUrl;
 use bakeoff_replay::{Authority, Exchange, Exchanges, Proxy, Upstream};
 use bakeoff_tls::Client;
-
-pub use folder::{CaptureFolder, Timed, check, read, write};
 
 /// Most bytes of a response that are looked at, for the keys of its JSON.
 const RESPONSE_BYTES_MAX: usize = 1 << 20;

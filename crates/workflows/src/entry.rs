@@ -1,9 +1,10 @@
 //! The entry point: starts or resumes a session, or all rounds of a suite.
 
-use crate::rounds;
-use bakeoff_session::event::Event;
 use bakeoff_session::opening::{self, SessionRequest};
 use bakeoff_session::session::{self, Audience, SessionOutcome};
+use bakeoff_store::event::Event;
+
+use crate::rounds;
 
 /// Starts or resumes a session, or several rounds.
 ///

@@ -12,17 +12,17 @@ use bakeoff_model::plan::{self as planning, Plan};
 use bakeoff_model::record::Qualification;
 use bakeoff_model::suite::{ALL_ROUNDS, Round, Suite};
 use bakeoff_places::abilities::{Abilities, abilities};
-use bakeoff_session::event::{Event, Observer};
 use bakeoff_session::opening::{self, OpenSession, SessionRequest};
 use bakeoff_session::session::{self, Audience, SessionOutcome};
-use bakeoff_session::store::file::write_whole;
 use bakeoff_session::store::locked_folder::LockedFolder;
 use bakeoff_session::store::recorder::Recorder;
-use bakeoff_session::store::round_file::{RoundFile, RoundsFile};
-use bakeoff_session::store::session_file::SessionFile;
-use bakeoff_session::store::suite_folder::{self, SuiteFolder};
 use bakeoff_session::testbed::builds;
 use bakeoff_session::{selection, turn_requirements};
+use bakeoff_store::event::{Event, Observer};
+use bakeoff_store::file::write_whole;
+use bakeoff_store::round_file::{RoundFile, RoundsFile};
+use bakeoff_store::session_file::SessionFile;
+use bakeoff_store::suite_folder::{self, SuiteFolder};
 
 /// Whether several rounds are wanted, new or resumed: all, or those of a group.
 ///

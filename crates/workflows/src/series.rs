@@ -6,9 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use bakeoff_model::record::Results;
-use bakeoff_session::event::{Event, Observer};
 use bakeoff_session::opening::OpenSession;
 use bakeoff_session::session::{self, Audience};
+use bakeoff_store::event::{Event, Observer};
 
 /// A signal stopped the series: it ends it as an error does, and is none.
 #[derive(Debug)]

@@ -15,11 +15,12 @@ use bakeoff_places::contracts::{Destination, STOP_GRACE};
 use bakeoff_places::external::External;
 use bakeoff_places::{ContainerOptions, Runtime as _, StartSpec, Wire};
 use bakeoff_session::contracts::{GROUP, Halt};
+use bakeoff_session::selection;
 use bakeoff_session::stages::lifecycle::{self, Figures};
 use bakeoff_session::stages::start::{await_ready, start};
 use bakeoff_session::stages::verify;
 use bakeoff_session::testbed::Testbed;
-use bakeoff_session::{grpc, selection};
+use bakeoff_store::grpc;
 use serde::Serialize;
 
 /// Which checks are wanted.

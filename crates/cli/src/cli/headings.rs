@@ -4,8 +4,8 @@
 use clap::{Args as _, Command, CommandFactory as _};
 
 use super::Cli;
-use crate::args::ClusterArgs;
-use crate::args::cluster::HEADING;
+use crate::args::linux::ClusterArgs;
+use crate::args::linux::cluster::HEADING;
 
 /// The long options under a heading of a help text.
 fn options_under(help: &str, heading: &str) -> Vec<String> {

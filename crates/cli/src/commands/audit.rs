@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use bakeoff_base::hint::hinted;
 use bakeoff_base::text::printable_lines;
-use bakeoff_session::store::{results, suite_folder};
+use bakeoff_store::{results, suite_folder};
 use bakeoff_validity::audit::{self, AuditFinding, FoundKind};
 use clap::Args;
 

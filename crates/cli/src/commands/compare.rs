@@ -4,10 +4,10 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use anyhow::anyhow;
+use bakeoff_analysis::NothingToCompare;
 use bakeoff_base::hint::hinted;
-use bakeoff_session::baseline::NothingToCompare;
-use bakeoff_session::store::file::write_whole;
-use bakeoff_session::store::results;
+use bakeoff_store::file::write_whole;
+use bakeoff_store::results;
 use clap::Args;
 
 use crate::exit;

@@ -10,8 +10,7 @@ use bakeoff_import::curl::{self, CurlRequest};
 use bakeoff_import::har;
 use bakeoff_import::openapi::Selected;
 use bakeoff_import::{Choice, Described, Outside, http_file, openapi};
-use bakeoff_model::text::service_url::ServiceUrl;
-use bakeoff_workflows::{capture, init};
+use bakeoff_workflows::captured;
 
 use crate::args::ImportedArgs;
 
@@ -32,7 +31,7 @@ pub(crate) fn read(args: &ImportedArgs) -> anyhow::Result<Option<Described>> {
         return Ok(Some(described));
     }
     if let Some(folder) = &source.captured {
-        return Ok(Some(capture::read(folder)?.described(args.writes)));
+        return Ok(Some(captured::read(folder)?.described(args.writes)));
     }
     let choice = Choice {
         host: args.host.clone(),
@@ -94,7 +93,18 @@ fn text(file: &Path) -> anyhow::Result<String> {
 }
 
 /// Fetches the text at a URL.
+#[cfg(target_os = "linux")]
 fn fetched(url: &str) -> anyhow::Result<String> {
-    let url = ServiceUrl::new(url)?;
-    tokio::runtime::Runtime::new()?.block_on(init::fetch(&url))
+    let url = bakeoff_model::text::service_url::ServiceUrl::new(url)?;
+    let fetching = bakeoff_workflows::init::outside::fetch(&url);
+    tokio::runtime::Runtime::new()?.block_on(fetching)
+}
+
+/// The client that fetches is a part of what measures.
+#[cfg(not(target_os = "linux"))]
+fn fetched(url: &str) -> anyhow::Result<String> {
+    Err(bakeoff_base::hint::hinted(
+        format_args!("{url}: only bakeoff for Linux fetches a description"),
+        "save it to a file, and name the file",
+    ))
 }

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use bakeoff_session::store::results;
+use bakeoff_store::results;
 use clap::Args;
 
 use crate::exit;

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use bakeoff_analysis::RoundResults;
 use bakeoff_base::hint::hinted;
-use bakeoff_session::store::file::write_whole;
-use bakeoff_session::store::{results, suite_folder};
+use bakeoff_store::file::write_whole;
+use bakeoff_store::{results, suite_folder};
 use clap::Args;
 
 use super::rank::folders;

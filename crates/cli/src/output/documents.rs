@@ -4,91 +4,23 @@
 //! the terminal.
 
 use std::env;
-use std::fs::OpenOptions;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
 use bakeoff_analysis::{Analysis, AnalysisInput, RoundResults};
 use bakeoff_base::natural;
 use bakeoff_model::plan::baseline;
 use bakeoff_model::record::Results;
 use bakeoff_model::suite::conditions::BackendName;
-use bakeoff_session::event::{Event, Observer};
-use bakeoff_session::store::file::{make_inside, write_whole};
-use bakeoff_session::store::results;
+use bakeoff_store::file::{make_inside, write_whole};
+use bakeoff_store::results;
 
 use super::text;
 
 /// More contenders than this are not in the title of a report.
 const CONTENDERS_MAX: usize = 3;
 
-/// Observes a session whose end is analysed once for all outputs.
-pub(crate) trait Watcher: Observer {
-    /// Shows the end of a session, `event`.
-    ///
-    /// # Errors
-    /// It could not be shown.
-    fn ended(&mut self, event: &Event, analysis: &Analysis<'_>) -> anyhow::Result<()>;
-}
-
-/// Writes the documents when a session has ended, before their places are shown.
-pub(crate) struct WithDocuments<W>(pub(crate) W);
-
-impl<W: Watcher> Observer for WithDocuments<W> {
-    fn observe(&mut self, event: &Event) -> anyhow::Result<()> {
-        let Event::SessionEnded {
-            results, recorded, ..
-        } = event
-        else {
-            return self.0.observe(event);
-        };
-        let (title, rounds) = (title(recorded), beside(results, recorded)?);
-        let analysis = Analysis::of(&AnalysisInput {
-            results: recorded,
-            title: &title,
-            rounds: &rounds,
-        });
-        write_documents(results, &analysis)?;
-        // A measurement must not fail by it.
-        if let Err(error) = add_to_job(&analysis) {
-            let mut stderr = std::io::stderr();
-            let _ = writeln!(
-                stderr,
-                "note: the summary of the job is not written: {error:#}"
-            );
-        }
-        for verdict in bakeoff_analysis::verdicts(&analysis) {
-            self.0.observe(&Event::Verdict {
-                results: results.clone(),
-                verdict: Box::new(verdict),
-            })?;
-        }
-        self.0.ended(event, &analysis)
-    }
-
-    fn time_passes(&mut self) {
-        self.0.time_passes();
-    }
-}
-
-/// The file to which the steps of a job of GitHub Actions add their summaries.
-const STEP_SUMMARY: &str = "GITHUB_STEP_SUMMARY";
-
-/// Adds the summary to the job's summary, if there is one.
-fn add_to_job(analysis: &Analysis<'_>) -> anyhow::Result<()> {
-    let file = env::var_os(STEP_SUMMARY).filter(|file| !file.is_empty());
-    let Some(file) = file.map(PathBuf::from) else {
-        return Ok(());
-    };
-    let summary = bakeoff_report::summary_of_job(analysis, sources().as_deref());
-    let opened = OpenOptions::new().append(true).create(true).open(&file);
-    let written = opened.and_then(|mut opened| writeln!(opened, "{summary}"));
-    written.with_context(|| format!("{} ({STEP_SUMMARY})", file.display()))
-}
-
 /// The address of the sources that a job of GitHub Actions is about, if this is one.
-fn sources() -> Option<String> {
+pub(crate) fn sources() -> Option<String> {
     let names = ["GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_SHA"];
     let [server, repository, commit] = names.map(|name| env::var(name).ok());
     Some(format!("{}/{}/blob/{}", server?, repository?, commit?))
@@ -157,7 +89,7 @@ pub(crate) fn write_with(
     write_documents(folder, &analysis)
 }
 
-fn write_documents(folder: &Path, analysis: &Analysis<'_>) -> anyhow::Result<()> {
+pub(super) fn write_documents(folder: &Path, analysis: &Analysis<'_>) -> anyhow::Result<()> {
     make_inside(folder, "report")?;
     write_whole(&page(folder), bakeoff_report::html(analysis).as_bytes())?;
     write_whole(
@@ -217,7 +149,7 @@ fn write_for_integration(folder: &Path, analysis: &Analysis<'_>) -> anyhow::Resu
 
 /// The qualification rounds next to a round that has no winner: claims about their contenders are
 /// shown there.
-fn beside(folder: &Path, results: &Results) -> anyhow::Result<Vec<RoundResults>> {
+pub(super) fn beside(folder: &Path, results: &Results) -> anyhow::Result<Vec<RoundResults>> {
     let decides = results.decides.is_some();
     let (Some(top), Some(name), false) = (folder.parent(), folder.file_name(), decides) else {
         return Ok(Vec::new());
@@ -237,7 +169,7 @@ fn beside(folder: &Path, results: &Results) -> anyhow::Result<Vec<RoundResults>>
 
 /// Returns the subject of the measurement: the suite, its contenders if they are few, and the
 /// conditions that differ from the usual ones.
-fn title(results: &Results) -> String {
+pub(super) fn title(results: &Results) -> String {
     let Some(run) = results.runs.first() else {
         return "bakeoff: no runs".to_owned();
     };

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bakeoff_base::text::{printable, printable_lines};
 use bakeoff_model::plan::ChosenCase;
-use bakeoff_model::record::{CheckRecord, Qualification};
+use bakeoff_model::record::Qualification;
 use textwrap::{Options, WordSeparator, WordSplitter};
 
 /// Columns if the output is not a terminal.
@@ -79,9 +79,4 @@ pub(crate) fn winner(qualification: &Qualification) -> String {
         text.push_str(&format!("\n  {reason}"));
     }
     printable_lines(&text)
-}
-
-/// One failed check as a line.
-pub(crate) fn check(record: &CheckRecord) -> String {
-    bakeoff_session::stages::load_run::describe(record)
 }

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use bakeoff_base::problem::Problem;
 use bakeoff_model::parse::is_name;
 use bakeoff_model::text::service_url::ServiceUrl;
-use bakeoff_workflows::duel::{self, ServiceImage, ServiceSource};
+use bakeoff_workflows::service::{DuelService, ServiceImage, ServiceSource};
 
 /// Words that only a shell understands.
 const SHELL: [&str; 8] = ["&&", "||", "|", ";", "&", ">", "<", "2>&1"];
@@ -13,7 +13,7 @@ const SHELL: [&str; 8] = ["&&", "||", "|", ";", "&", ">", "<", "2>&1"];
 /// `NAME=COMMAND`, `NAME=image:IMAGE[:TAG]`, `NAME=compose:SERVICE`,
 /// `NAME=deployment:NAMESPACE/NAME` or `NAME=url:URL`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Side(pub(crate) duel::DuelService);
+pub(crate) struct Side(pub(crate) DuelService);
 
 impl FromStr for Side {
     type Err = Problem;
@@ -32,7 +32,7 @@ impl FromStr for Side {
         }
         let (name, text) = (name.to_owned(), text.trim().to_owned());
         let service = service(&text)?;
-        Ok(Self(duel::DuelService {
+        Ok(Self(DuelService {
             name,
             text,
             service,
@@ -121,7 +121,7 @@ fn is_assignment(word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use bakeoff_workflows::duel::{ServiceImage, ServiceSource};
+    use bakeoff_workflows::service::{ServiceImage, ServiceSource};
 
     use super::Side;
 

@@ -3,11 +3,13 @@
 
 pub mod bound;
 pub mod database_url;
+pub mod deployment_name;
 pub mod diagnostic;
 pub mod duration_ns;
 pub mod json_path;
 pub mod names;
 pub mod pattern;
 pub mod service_url;
+pub mod ssh_address;
 pub(crate) mod text_enum;
 pub(crate) mod units;

@@ -5,12 +5,13 @@ use std::net::{IpAddr, SocketAddr};
 
 use bakeoff_base::problem::Problem;
 use bakeoff_model::record::Host;
+use bakeoff_model::text::ssh_address::SshAddress;
 use bollard::models::SystemInfo;
 use tokio::sync::Mutex;
 use url::Url;
 
 use crate::round_trip::{CONNECTIONS, CONNECTIONS_SSH, Distance};
-use crate::ssh::{SshAddress, host_and_port};
+use crate::ssh::host_and_port;
 
 /// The usual port of an engine.
 const ENGINE_PORT: u16 = 2375;

@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use bakeoff_base::problem::Problem;
+use bakeoff_model::text::ssh_address::SshAddress;
 use url::Url;
 
-use crate::ssh::{Held, READY, SshAddress};
+use crate::ssh::{Held, READY};
 use crate::sweep::RunFolder;
 
 /// The engine's socket on the other host, unless the URL has a path.

@@ -9,11 +9,10 @@ mod pods;
 mod session;
 
 pub use cluster::connection::Cluster;
-pub use cluster::deployment::{Deployed, DeploymentName};
+pub use cluster::deployment::Deployed;
 pub use cluster::error::ClusterError;
 pub use cluster::manifest::manifest;
 pub use cluster::nodes::{Node, Nodes};
-pub use cluster::settings::ClusterSettings;
 pub use pods::exec::Attached;
 pub use pods::image::PodImage;
 pub use pods::node_image::{NodeImage, Pull};

@@ -13,6 +13,7 @@ use bakeoff_build::Built;
 use bakeoff_model::record::nodes::Nodes as Placed;
 use bakeoff_model::request::check::{Check, ReceivedResponse};
 use bakeoff_model::suite::Contender;
+use bakeoff_model::suite::cluster_settings::ClusterSettings;
 
 use crate::BoxFuture;
 use crate::client::{self, RESPONSE_LIMIT};
@@ -20,9 +21,7 @@ use crate::contender::Ready;
 use crate::contracts::{Client, Destination, Installer};
 use crate::http::HttpRequest;
 use crate::images::{Delivery, elsewhere, in_image};
-use crate::kubernetes::{
-    Cluster, ClusterRequest, ClusterSettings, KubernetesRuntime, NodeImage, Nodes,
-};
+use crate::kubernetes::{Cluster, ClusterRequest, KubernetesRuntime, NodeImage, Nodes};
 use crate::place::node_images::NodeImages;
 use crate::place::pods::in_pods;
 use crate::place::services_here::{Containers, Reach, ServicesHere};

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use bakeoff_base::hint::with_hints;
 use bakeoff_model::record::nodes::Nodes;
+use bakeoff_model::text::ssh_address::SshAddress;
 
-use crate::ssh::{SshAddress, SshHost};
+use crate::ssh::SshHost;
 
 /// Copies this program to a host, if it is not there.
 pub(crate) async fn open(address: &SshAddress) -> anyhow::Result<Arc<SshHost>> {

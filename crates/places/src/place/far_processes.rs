@@ -11,13 +11,14 @@ use bakeoff_build::Built;
 use bakeoff_model::record::Host;
 use bakeoff_model::record::nodes::Nodes;
 use bakeoff_model::suite::Contender;
+use bakeoff_model::text::ssh_address::SshAddress;
 
 use crate::contender::{Ready, has_command, resolve, size_bytes};
 use crate::contracts::Installer;
 use crate::place::far::{self, with_load};
 use crate::place::services_here::{Containers, Reach, ServicesHere};
 use crate::place::{Elsewhere, Place, Ports, Reached};
-use crate::ssh::{SshAddress, SshHost, SshRuntime};
+use crate::ssh::{SshHost, SshRuntime};
 use crate::this_host::process_runtime;
 use crate::{Runtime as _, host};
 

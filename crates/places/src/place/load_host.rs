@@ -9,12 +9,13 @@ use async_trait::async_trait;
 use bakeoff_base::hint::with_hints;
 use bakeoff_model::load::{ClockOffset, LoadEvent, LoadSpec, StepCommand};
 use bakeoff_model::record::{Cores, GeneratorCeiling, Host};
+use bakeoff_model::text::ssh_address::SshAddress;
 
 use crate::contracts::{LoadGenerator, RunningLoad};
 use crate::load_generator::{GeneratorProcess, LOAD, started};
 use crate::place::far::{open, with_load};
 use crate::place::{Place, Reached};
-use crate::ssh::{FarClock, SshAddress, SshHost};
+use crate::ssh::{FarClock, SshHost};
 
 /// Returns the place with load from the host at this address.
 pub(super) async fn with_load_from(place: Place, address: &SshAddress) -> anyhow::Result<Place> {

@@ -27,14 +27,14 @@ use std::sync::Arc;
 use bakeoff_base::hint::{hinted, with_hints};
 use bakeoff_model::record::Host;
 use bakeoff_model::record::nodes::Nodes;
+use bakeoff_model::suite::cluster_settings::ClusterSettings;
 use bakeoff_model::suite::conditions::RuntimeKind;
+use bakeoff_model::suite::far_hosts::FarHosts;
 use bakeoff_model::suite::{Contender, Suite};
 use bakeoff_model::text::service_url::ServiceUrl;
 
 use crate::client::HttpClient;
 use crate::contracts::{Client, Installer, LoadGenerator};
-use crate::far_hosts::FarHosts;
-use crate::kubernetes::ClusterSettings;
 use crate::load_generator::ProcessGenerator;
 use crate::local::ProcessRuntime;
 use crate::services::ServiceHost;

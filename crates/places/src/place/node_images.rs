@@ -6,11 +6,12 @@ use std::sync::{Mutex, PoisonError};
 
 use anyhow::Context as _;
 use bakeoff_base::hint::{hinted, with_hints};
+use bakeoff_model::suite::cluster_settings::ClusterSettings;
 use tokio::sync::OnceCell;
 
 use crate::docker::Engine;
 use crate::images::{self, Delivery, find_engine};
-use crate::kubernetes::{Cluster, ClusterSettings, NodeImage, PodImage};
+use crate::kubernetes::{Cluster, NodeImage, PodImage};
 use crate::place::WantedPlace;
 use crate::sweep::RunFolder;
 

@@ -1,11 +1,11 @@
 //! Places, opened: the one that a runtime and the hosts of a user name.
 
 use bakeoff_model::plan::Plan;
+use bakeoff_model::suite::cluster_settings::ClusterSettings;
 use bakeoff_model::suite::conditions::{BackendName, RuntimeKind};
+use bakeoff_model::suite::far_hosts::FarHosts;
 
-use crate::far_hosts::FarHosts;
 use crate::images::engine_is_elsewhere;
-use crate::kubernetes::ClusterSettings;
 use crate::place::load_host::with_load_from;
 use crate::place::{
     Elsewhere, Place, WantedPlace, cluster, docker, external, far, far_docker, far_processes, local,

@@ -5,10 +5,9 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use bakeoff_base::problem::Problem;
+use bakeoff_model::text::ssh_address::SshAddress;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
 use tokio::process::{Child, ChildStderr, Command};
-
-use crate::ssh::address::SshAddress;
 
 /// The other host says this when it is ready, whatever its shell prints before.
 pub(crate) const READY: &str = "bakeoff-ready";

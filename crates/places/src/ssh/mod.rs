@@ -3,7 +3,6 @@
 //! contenders as processes. Everything that it made there is removed with the session, even if that
 //! is killed.
 
-mod address;
 mod connection;
 mod file_copy;
 mod host;
@@ -11,7 +10,6 @@ mod instance;
 mod runtime;
 mod way;
 
-pub use crate::ssh::address::SshAddress;
 pub(crate) use crate::ssh::connection::{Held, READY, host_and_port};
 pub use crate::ssh::host::{FarClock, SshHost};
 pub use crate::ssh::runtime::SshRuntime;

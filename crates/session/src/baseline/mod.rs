@@ -8,10 +8,10 @@ pub(crate) mod replacement;
 mod turns;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use bakeoff_analysis::NothingToCompare;
 use bakeoff_base::hint::hinted;
 use bakeoff_base::problem::Problem;
 use bakeoff_base::text::counted;
@@ -19,12 +19,13 @@ use bakeoff_model::plan::baseline::{Baseline, Condition, ConditionMetric, base_n
 use bakeoff_model::plan::{ChosenCase, Plan, PlanOptions, PlannedRun, matches};
 use bakeoff_model::suite::conditions::RuntimeKind;
 use bakeoff_model::suite::{BenchmarkKind, Contender};
+use bakeoff_store::event::{Event, Observer};
+use bakeoff_store::options::Revisions;
+use bakeoff_store::session_file::SessionFile;
+use bakeoff_store::suite_folder::{self, SuiteFolder};
 
-use crate::event::{Event, Observer};
-use crate::revision::{Revisions, Tree};
+use crate::revision::Tree;
 use crate::selection;
-use crate::store::session_file::SessionFile;
-use crate::store::suite_folder::{self, SuiteFolder};
 use crate::testbed::Testbed;
 
 /// The baseline of a session.
@@ -40,18 +41,6 @@ pub struct BaselineRequest {
     /// profile says.
     pub within: Option<Duration>,
 }
-
-/// There was nothing that could be compared: the context of an error with the reasons.
-#[derive(Debug)]
-pub struct NothingToCompare;
-
-impl fmt::Display for NothingToCompare {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("nothing to compare")
-    }
-}
-
-impl std::error::Error for NothingToCompare {}
 
 /// The contenders as they were. Their files are there as long as this lives.
 #[derive(Debug)]

@@ -10,12 +10,12 @@ use bakeoff_analysis::{Analysis, AnalysisInput, SetCount, Sets};
 use bakeoff_model::plan::PlannedRun;
 use bakeoff_model::record::{Outcome, Results};
 use bakeoff_model::text::duration_ns;
+use bakeoff_store::event::{Event, Observer};
+use bakeoff_store::results;
+use bakeoff_store::session_file::SessionFile;
 
 use crate::contracts::PendingRun;
 use crate::driver::{Driver, RunRange};
-use crate::event::{Event, Observer};
-use crate::store::results;
-use crate::store::session_file::SessionFile;
 
 /// Plays the lost sets of a results folder once more, after the `made` runs of the session;
 /// the number of runs then.

@@ -2,13 +2,12 @@
 //! load generator loads all of them in turns. Each stays a run with its own records, and one that
 //! fails takes only itself out.
 
-use bakeoff_places::Instance;
-
 use bakeoff_model::record::failure::Stage;
+use bakeoff_places::Instance;
+use bakeoff_store::event::Observer;
 
 use super::{Driver, RunPosition};
 use crate::contracts::{Halt, PendingRun, SessionDeps};
-use crate::event::Observer;
 use crate::ready_case::Case;
 use crate::stages::load_run;
 use crate::stages::measure::{Account, LoadDriver, RunContext};

@@ -12,6 +12,7 @@ use bakeoff_model::record::totals::Totals;
 use bakeoff_model::suite::Step;
 use bakeoff_model::suite::capacity::{Capacity, CapacityRecord, Purpose};
 use bakeoff_model::suite::slo::Slo;
+use bakeoff_store::event::{self, Observer};
 use bakeoff_validity::JudgedSlice;
 
 use super::load_run;
@@ -20,7 +21,6 @@ use super::row_count;
 use super::start::stage;
 use crate::capacity::{CapacitySearch, Measured};
 use crate::contracts::{Halt, SessionDeps};
-use crate::event::{self, Observer};
 use crate::ready_case::Case;
 
 /// Makes one run of this kind. `former` is what earlier runs of the same case found.

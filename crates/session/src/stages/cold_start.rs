@@ -6,11 +6,11 @@ use bakeoff_model::record::Record;
 use bakeoff_model::record::failure::{Failure, Stage};
 use bakeoff_model::suite::conditions::TrafficPath;
 use bakeoff_places::contracts::STOP_GRACE;
+use bakeoff_store::event::{self, Observer};
 
 use super::lifecycle;
 use super::start::{stage, start, started};
 use crate::contracts::{Halt, SessionDeps};
-use crate::event::{self, Observer};
 use crate::ready_case::Case;
 
 /// Makes one run of this kind; there is no last step to report.

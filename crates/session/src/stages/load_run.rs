@@ -9,6 +9,7 @@ use bakeoff_model::suite::conditions::TrafficPath;
 use bakeoff_places::Instance;
 use bakeoff_places::contracts::{Destination, STOP_GRACE};
 use bakeoff_places::meter::gc_log;
+use bakeoff_store::event::{self, Observer};
 
 use super::log_growth::{self, Logged};
 use super::measure::{Account, LoadDriver, RunContext};
@@ -16,7 +17,6 @@ use super::row_count::{self, Counted};
 use super::start::{stage, start, started};
 use super::{lifecycle, probe, verify};
 use crate::contracts::{Halt, SessionDeps};
-use crate::event::{self, Observer};
 use crate::ready_case::Case;
 
 /// Makes one run; the connections of its last step when it is completed.

@@ -18,15 +18,15 @@ use bakeoff_model::suite::Step as PlannedStep;
 use bakeoff_model::suite::conditions::RuntimeKind;
 use bakeoff_places::Instance;
 use bakeoff_places::contracts::RunningLoad;
+use bakeoff_store::event::{self, Event, Observer};
 use bakeoff_validity::{JudgedSlice, evidence_of};
-use costs::{Slices, read_all};
 
 use super::load_spec::{self, Loaded, SpecInput};
 use super::log_growth::Logged;
 use super::slices::{Reading, interval_record, record_fleet};
 use crate::contracts::{Halt, SessionDeps};
-use crate::event::{self, Event, Observer};
 use crate::ready_case::Case;
+use costs::{Slices, read_all};
 
 pub(crate) use account::Account;
 

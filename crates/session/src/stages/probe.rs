@@ -12,12 +12,12 @@ use bakeoff_model::record::{CheckRecord, ProbeRecord, Record};
 use bakeoff_model::request::check::CheckOutcome;
 use bakeoff_model::suite::conditions::TrafficPath;
 use bakeoff_places::{Instance, Runtime, StartSpec};
+use bakeoff_store::event::{self, Observer};
 use tokio::time::{Instant, sleep};
 
 use super::start::stage;
 use super::verify::elapsed_ns;
 use crate::contracts::SessionDeps;
-use crate::event::{self, Observer};
 use crate::ready_case::Case;
 
 /// The group of probes that say nothing.

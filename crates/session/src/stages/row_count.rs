@@ -15,12 +15,12 @@ use bakeoff_model::request::check::CheckOutcome;
 use bakeoff_model::suite::Rows;
 use bakeoff_model::suite::conditions::TrafficPath;
 use bakeoff_places::services::Services;
+use bakeoff_store::event::{self, Observer};
 use tokio::time::Instant;
 
 use super::start::stage;
 use super::verify::elapsed_ns;
 use crate::contracts::{Halt, SessionDeps};
-use crate::event::{self, Observer};
 use crate::ready_case::Case;
 
 /// The group of these checks.

@@ -7,9 +7,9 @@ use bakeoff_model::record::{IntervalRecord, Record};
 use bakeoff_model::suite::Step as PlannedStep;
 use bakeoff_model::validity::{Finding, Reason, Validity};
 use bakeoff_places::Sampled;
+use bakeoff_store::event::{self, Observer};
 
 use crate::contracts::Halt;
-use crate::event::{self, Observer};
 use crate::ready_case::Case;
 
 /// The readings at one boundary of a slice.

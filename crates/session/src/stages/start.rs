@@ -3,9 +3,9 @@
 use bakeoff_model::record::Startup;
 use bakeoff_model::record::failure::{Failure, Stage};
 use bakeoff_places::{Instance, ReadyError, StartError, StartSpec};
+use bakeoff_store::event::{Event, Observer};
 
 use crate::contracts::{Halt, SessionDeps};
-use crate::event::{Event, Observer};
 use crate::ready_case::Case;
 
 /// Reports to observers that a run entered a stage.

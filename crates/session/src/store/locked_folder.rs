@@ -10,10 +10,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bakeoff_base::hint::hinted;
+use bakeoff_store::file::explain;
 use rustix::fs::{FlockOperation, flock, major, minor};
 use rustix::io::Errno;
-
-use super::file::explain;
 
 /// Folders inside, which are empty as long as nothing is measured. Logs first: they can say why.
 const INSIDE: [&str; 2] = ["logs", "records"];

@@ -11,13 +11,13 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use bakeoff_base::hint::hinted;
 use bakeoff_model::record::{self, EndRecord, Outcome, Record};
+use bakeoff_store::event::{Event, Observer};
+use bakeoff_store::file::{explain, is_plain_name, make_inside, write_whole};
+use bakeoff_store::session_file::SessionFile;
+use bakeoff_store::shell_text;
+use bakeoff_store::suite_folder;
 
-use super::file::{explain, is_plain_name, make_inside, write_whole};
 use super::locked_folder::LockedFolder;
-use super::session_file::SessionFile;
-use super::suite_folder;
-use crate::event::{Event, Observer};
-use crate::shell_text;
 
 /// A results folder, open for writing.
 #[derive(Debug)]

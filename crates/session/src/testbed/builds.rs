@@ -1,19 +1,18 @@
 //! Builds of contenders: which can be built here, where, how many at once, and their outcomes.
 
-use bakeoff_build::BuildOptions;
 use std::pin::pin;
 use std::time::Duration;
 
 use bakeoff_base::hint::hinted;
+use bakeoff_build::BuildOptions;
 use bakeoff_model::record::failure::Failure;
 use bakeoff_model::suite::Suite;
 use bakeoff_model::text::duration_ns;
 use bakeoff_places::contender::Ready;
+use bakeoff_store::event::Event;
 use futures_util::stream::{self, StreamExt as _};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, interval};
-
-use crate::event::Event;
 
 /// Builds that run at the same time: compilers use all cores for most of a build, and one core
 /// while they link or fetch.

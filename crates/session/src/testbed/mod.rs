@@ -27,14 +27,15 @@ use bakeoff_places::contender::Ready;
 use bakeoff_places::place::{Place, WantedPlace, launch, open};
 use bakeoff_places::services::{Databases, Services, Setting, WantedBackend, WantedService};
 use bakeoff_places::{ContainerOptions, StartSpec, Wire};
-use builds::{News, Which, build_options};
+use bakeoff_store::event::{Event, Observer};
+use bakeoff_store::grpc;
+use bakeoff_store::options::SessionOptions;
+use bakeoff_store::suite_folder::SuiteFolder;
 
 use crate::contracts::SessionDeps;
-use crate::event::{Event, Observer};
-use crate::options::SessionOptions;
 use crate::ready_case::{self, BackendAddress};
-use crate::store::suite_folder::SuiteFolder;
-use crate::{clock, environment, grpc};
+use crate::{clock, environment};
+use builds::{News, Which, build_options};
 
 /// The purpose of a test bed.
 #[derive(Debug, Clone)]

@@ -5,12 +5,12 @@ use bakeoff_model::record::Cores;
 use bakeoff_model::suite::Limits;
 use bakeoff_model::suite::conditions::{BackendName, RuntimeKind};
 use bakeoff_places::place::{Place, Ports};
+use bakeoff_store::event::{Event, Observer};
+use bakeoff_store::options::SessionOptions;
+use bakeoff_store::suite_folder;
 use tempfile::TempDir;
 
 use super::{Testbed, TestbedOptions};
-use crate::event::{Event, Observer};
-use crate::options::SessionOptions;
-use crate::store::suite_folder;
 use crate::tests::fakes::{GOOD, Journal, place};
 
 /// Events of a test bed that is prepared.

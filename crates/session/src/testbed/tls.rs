@@ -3,8 +3,7 @@
 use bakeoff_model::load::tls::Tls;
 use bakeoff_model::suite::Contender;
 use bakeoff_model::suite::conditions::RuntimeKind;
-
-use crate::store::suite_folder::SuiteFolder;
+use bakeoff_store::suite_folder::SuiteFolder;
 
 /// Returns how a contender is reached over TLS: as the suite says, or its URL if it runs already.
 pub(super) fn of(folder: &SuiteFolder, contender: &Contender, runtime: RuntimeKind) -> Option<Tls> {

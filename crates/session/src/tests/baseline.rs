@@ -10,13 +10,13 @@ use bakeoff_model::record::{Results, RunRecords};
 use bakeoff_model::suite::conditions::{BackendName, RuntimeKind};
 use bakeoff_model::suite::run_count::{DecisionReason, RunsUntil};
 use bakeoff_model::validity::{FairnessVerdict, Finding, Reason, Validity};
+use bakeoff_store::results::read_records;
 
 use super::fakes::{Fakes, GOOD, Log, locked, suite};
 use super::pilot::{Both, session};
 use super::turns::turns;
 use crate::sequential;
 use crate::store::recorder::Recorder;
-use crate::store::results::read_records;
 
 /// Requests of the base in each of its turns.
 const REQUESTS: f64 = 100_000.0;

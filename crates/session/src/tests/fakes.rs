@@ -35,10 +35,10 @@ use bakeoff_places::{
     BoxFuture, ContainerOptions, ExitInfo, Instance, ReadyError, Runtime, Sampled, StartError,
     StartSpec, StopReport, SweepError,
 };
+use bakeoff_store::event::{Event, Observer};
 
 use crate::contracts::{Cases, PendingRun, SessionDeps};
 use crate::driver::Driver;
-use crate::event::{Event, Observer};
 use crate::ready_case::{Case, ReadyProbe};
 use crate::store::locked_folder::LockedFolder;
 

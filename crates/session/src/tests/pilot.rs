@@ -6,14 +6,14 @@ use std::path::Path;
 use bakeoff_model::plan::{FORMAT, Plan, PlannedRun, RunKind};
 use bakeoff_model::suite::conditions::{BackendName, RuntimeKind};
 use bakeoff_model::suite::run_count::{DecisionReason, RunsDecision, RunsUntil};
+use bakeoff_store::event::{Event, Observer};
+use bakeoff_store::session_file::SessionFile;
 
 use super::fakes::{Fakes, GOOD, Log, locked, pending, suite};
-use crate::event::{Event, Observer};
 use crate::pilot;
 use crate::remaining;
 use crate::run_count::Standing;
 use crate::store::recorder::Recorder;
-use crate::store::session_file::SessionFile;
 
 const ASKED: RunsUntil = RunsUntil {
     difference: 0.05,

@@ -5,6 +5,7 @@ use bakeoff_model::record::Results;
 use bakeoff_model::suite::conditions::{BackendName, RuntimeKind};
 use bakeoff_model::suite::run_count::{DecisionReason, RunsDecision, RunsUntil};
 use bakeoff_model::validity::{FairnessVerdict, Finding, Reason, Validity};
+use bakeoff_store::results::read_records;
 
 use super::fakes::{Fakes, GOOD, Log, locked, suite};
 use super::pilot::{Both, session};
@@ -12,7 +13,6 @@ use super::turns::turns;
 use crate::baseline::replacement::{lost, play_again};
 use crate::contracts::PendingRun;
 use crate::store::recorder::Recorder;
-use crate::store::results::read_records;
 
 /// The results with others at work in every block of these repetitions; of the rest nothing is said
 /// that speaks against it.

@@ -7,6 +7,7 @@ use bakeoff_model::load::Pace;
 use bakeoff_model::record::{Outcome, Results};
 use bakeoff_model::suite::Step;
 use bakeoff_model::suite::conditions::BackendName;
+use bakeoff_store::results::read_records;
 
 use super::counting;
 use super::fakes::{FakeBackend, Fakes, GOOD, Log, Script, locked, pending, play, play_on, suite};
@@ -14,7 +15,6 @@ use super::pilot::{Both, session};
 use crate::contracts::PendingRun;
 use crate::remaining;
 use crate::store::recorder::Recorder;
-use crate::store::results::read_records;
 
 /// The run of `contender` in a set.
 pub(super) fn turns(contender: &str, repetition: u32) -> PendingRun {

@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use bakeoff_base::hint::hinted;
-use bakeoff_session::event::bisection::Commit;
-use bakeoff_session::revision::{self, Revisions, Tree, git, output};
+use bakeoff_session::revision::{self, Tree, git, output};
+use bakeoff_store::event::bisection::Commit;
+use bakeoff_store::options::Revisions;
 
 /// The commits from one revision to another: position 0 is the good one, the last is the bad one.
 #[derive(Debug)]

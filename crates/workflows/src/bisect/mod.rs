@@ -11,15 +11,15 @@ use std::time::Duration;
 
 use bakeoff_base::hint::hinted;
 use bakeoff_model::plan::baseline::{Condition, ConditionMetric};
-use bakeoff_session::event::Event;
 use bakeoff_session::session::{Audience, SessionOutcome};
+use bakeoff_store::event::Event;
 
 use crate::bisect::line::Line;
 use crate::bisect::search::Search;
 use crate::duel::Duel;
 use crate::series::Stopped;
 
-pub use bakeoff_session::event::bisection::{
+pub use bakeoff_store::event::bisection::{
     Bisection, BisectionOutcome, Candidate, Commit, SkippedCommit,
 };
 

@@ -3,8 +3,8 @@
 use bakeoff_analysis::{WithInterval, changed};
 use bakeoff_base::text::counted;
 use bakeoff_model::plan::baseline::{Condition, ConditionMetric};
-use bakeoff_session::event::bisection::{BisectionOutcome, Candidate};
 use bakeoff_stats::{BoundSide, Estimate};
+use bakeoff_store::event::bisection::{BisectionOutcome, Candidate};
 
 /// The ratio of two commits, the later over the earlier.
 #[derive(Debug, Clone, Copy)]
@@ -124,8 +124,8 @@ fn percent(probability: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use bakeoff_session::event::bisection::{BisectionOutcome, Candidate, Commit};
     use bakeoff_stats::{BoundSide, Estimate, Interval};
+    use bakeoff_store::event::bisection::{BisectionOutcome, Candidate, Commit};
     use insta::assert_snapshot;
 
     use super::{Change, OutcomeFacts};

@@ -13,22 +13,24 @@ use bakeoff_model::record::Purpose;
 use bakeoff_model::record::failure::{Failure, Stage};
 use bakeoff_model::text::duration_ns;
 use bakeoff_places::sweep::{RunFolder, trees_folder};
-use bakeoff_session::event::Event;
-use bakeoff_session::event::bisection::{Bisection, Candidate, SkippedCommit};
-use bakeoff_session::options::SessionOptions;
-use bakeoff_session::revision::{Revisions, Tree};
+use bakeoff_session::revision::Tree;
 use bakeoff_session::session::Audience;
-use bakeoff_session::store::file::make_inside;
 use bakeoff_session::store::locked_folder::LockedFolder;
 use bakeoff_stats::{
     self as stats, Better, Budget, Criteria, LevelShift, Sample, against_bounds, compare,
 };
+use bakeoff_store::event::Event;
+use bakeoff_store::event::bisection::{Bisection, Candidate, SkippedCommit};
+use bakeoff_store::file::make_inside;
+use bakeoff_store::options::Revisions;
+use bakeoff_store::options::SessionOptions;
 
 use crate::bisect::Bisect;
 use crate::bisect::line::Line;
 use crate::bisect::outcome::{Change, OutcomeFacts};
-use crate::duel::{self, Duel, DuelRuns, DuelService, ServiceSource, SuitePlace, Unprepared};
+use crate::duel::{self, Duel, DuelRuns, SuitePlace, Unprepared};
 use crate::series::{self, Stopped};
+use crate::service::{DuelService, ServiceSource};
 
 /// The commit is one of those that hold the change with this probability.
 const PROBABILITY: f64 = 0.95;

@@ -7,7 +7,8 @@ use bakeoff_model::request::grpc;
 use bakeoff_model::text::json_path::JsonPath;
 use serde_json::Value;
 
-use crate::duel::definition::{Duel, DuelRequest};
+use crate::duel::definition::Duel;
+use crate::service::DuelRequest;
 
 /// The longest body that a suite file quotes, bytes; of a longer one only the length is expected.
 const QUOTED_MAX: usize = 16 << 10;

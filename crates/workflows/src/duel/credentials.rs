@@ -6,8 +6,9 @@ use std::path::Path;
 
 use bakeoff_import::{credential_in_request, is_credential};
 
-use super::definition::{Duel, DuelRequest, DuelService, ServiceSource};
+use super::definition::Duel;
 use super::suite::CHECKS;
+use crate::service::{DuelRequest, DuelService, ServiceSource};
 
 /// The file of a suite.
 const SUITE: &str = "suite.toml";

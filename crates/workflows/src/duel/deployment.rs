@@ -6,7 +6,8 @@ use bakeoff_base::hint::{hinted, with_hints};
 use bakeoff_model::suite::Limits;
 use bakeoff_places::kubernetes::{Cluster, Deployed};
 
-use crate::duel::definition::{Duel, ServiceImage, ServiceSource, USUAL_LIMITS, common_port};
+use crate::duel::definition::{Duel, USUAL_LIMITS, common_port};
+use crate::service::{ServiceImage, ServiceSource};
 
 /// Returns the duel with images in the place of Deployments, and what the user should know about
 /// the copies, a sentence each. Sides that are images get the environment, the entry point and the

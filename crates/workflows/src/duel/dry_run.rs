@@ -12,10 +12,10 @@ use bakeoff_model::suite::conditions::{RuntimeKind, TrafficPath};
 use bakeoff_places::contracts::{Client, Destination, STOP_GRACE};
 use bakeoff_places::sweep::RunFolder;
 use bakeoff_places::{Instance, ReadyError, StartError, StartSpec};
-use bakeoff_session::event::NullObserver;
 use bakeoff_session::stages::verify;
-use bakeoff_session::store::suite_folder::SuiteFolder;
 use bakeoff_session::testbed::{Testbed, TestbedOptions};
+use bakeoff_store::event::NullObserver;
+use bakeoff_store::suite_folder::SuiteFolder;
 
 use crate::duel::Unprepared;
 use crate::duel::agreement::Answers;

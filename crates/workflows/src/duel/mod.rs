@@ -8,7 +8,6 @@ mod credentials;
 mod definition;
 mod deployment;
 mod dry_run;
-mod near_paths;
 mod suite;
 #[cfg(test)]
 mod tests;
@@ -20,25 +19,22 @@ use bakeoff_model::parse::files::SuiteFiles;
 use bakeoff_model::plan::whole_runs;
 use bakeoff_model::request::check::Expect;
 use bakeoff_model::suite::conditions::RuntimeKind;
-use bakeoff_session::event::Event;
 use bakeoff_session::opening::{self, NewSession, OpenSession};
-use bakeoff_session::options::SessionOptions;
 use bakeoff_session::selection::Selection;
 use bakeoff_session::session::{self, Audience, SessionOutcome};
-use bakeoff_session::shell_text;
 use bakeoff_session::store::locked_folder::LockedFolder;
-use bakeoff_session::store::suite_folder::SuiteFolder;
+use bakeoff_store::event::Event;
+use bakeoff_store::options::SessionOptions;
+use bakeoff_store::shell_text;
+use bakeoff_store::suite_folder::SuiteFolder;
 
 use crate::duel::agreement::Agreed;
 use crate::duel::credentials::Credentials;
 use crate::duel::dry_run::DryRun;
+use crate::service::near_paths::near;
 
-pub use definition::{
-    Duel, DuelRequest, DuelRuns, DuelService, DuelWarmUp, NAME, ServiceImage, ServiceSource,
-    USUAL_LIMITS,
-};
-pub(crate) use near_paths::near;
-pub(crate) use suite::{MadeSuite, check, contender, dependency, request};
+pub use definition::{Duel, DuelRuns, DuelWarmUp, NAME, USUAL_LIMITS};
+pub(crate) use suite::MadeSuite;
 
 /// The place of a duel's suite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,14 +2,13 @@
 //! it is; its files are written so that it can be resumed, kept, changed and run again.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::bail;
 use bakeoff_grpc::Schema;
 use bakeoff_model::parse::files::{
-    BenchmarkTable, CheckExpect, CheckTable, ChecksFile, ContenderFile, ContenderTable,
-    DependencyTable, GrpcTable, ImageTable, LimitsTable, MetricsTable, PaceName, ProfileTable,
+    BenchmarkTable, ChecksFile, GrpcTable, LimitsTable, MetricsTable, PaceName, ProfileTable,
     RequestTable, RunsTable, RunsValue, StepTable, SuiteFile, SuiteFiles, SuiteTable, UntilName,
     WarmUpTable,
 };
@@ -17,14 +16,11 @@ use bakeoff_model::parse::{DurationText, SizeText};
 use bakeoff_model::request::check::Expect;
 use bakeoff_model::suite::Suite;
 use bakeoff_model::suite::conditions::RuntimeKind;
-use bakeoff_model::suite::dependency::Dependency;
-use bakeoff_model::suite::volume::Volume;
-use bakeoff_session::grpc;
-use bakeoff_session::store::suite_folder::{self, SuiteFolder};
+use bakeoff_store::grpc;
+use bakeoff_store::suite_folder::{self, SuiteFolder};
 
-use crate::duel::definition::{
-    Duel, DuelRequest, DuelRuns, DuelService, DuelWarmUp, NAME, ServiceSource,
-};
+use crate::duel::definition::{Duel, DuelRuns, DuelWarmUp, NAME};
+use crate::service::tables::{check, contender, dependency, request as table_of};
 
 /// The file of a suite's checks.
 pub(super) const CHECKS: &str = "duel.toml";
@@ -105,7 +101,7 @@ pub(super) fn files(
         let usual = format!("{} {}", request.method, request.path);
         RequestTable {
             name: (request.name != usual).then(|| request.name.clone()),
-            ..self::request(request, expect.clone())
+            ..table_of(request, expect.clone())
         }
     });
     SuiteFiles {
@@ -175,29 +171,6 @@ fn environment(duel: &Duel, runtime: RuntimeKind) -> BTreeMap<String, String> {
     env
 }
 
-/// The table of a dependency of a compose file.
-pub(crate) fn dependency(dependency: &Dependency) -> DependencyTable {
-    DependencyTable {
-        name: dependency.name.clone(),
-        image: dependency.image.clone(),
-        entrypoint: dependency.entrypoint.clone(),
-        command: dependency.command.clone(),
-        env: dependency.env.clone(),
-        port: dependency.port,
-        volumes: texts(&dependency.volumes),
-        container: dependency.container.clone(),
-        ready: dependency.ready,
-        healthcheck: dependency.healthcheck.clone(),
-        start_timeout: (dependency.start_timeout != Dependency::START_TIMEOUT)
-            .then_some(DurationText(dependency.start_timeout)),
-        ..DependencyTable::default()
-    }
-}
-
-fn texts(volumes: &[Volume]) -> Vec<String> {
-    volumes.iter().map(ToString::to_string).collect()
-}
-
 /// A warm-up until every service is warm takes this long at least and at most.
 const WARM_AT_LEAST: Duration = Duration::from_millis(500);
 const WARM_AT_MOST: Duration = Duration::from_secs(10);
@@ -256,75 +229,4 @@ fn runs(runs: DuelRuns) -> RunsValue {
             within_each: None,
         }),
     }
-}
-
-/// A request of a benchmark with what must come back.
-pub(crate) fn request(request: &DuelRequest, expect: Expect) -> RequestTable {
-    RequestTable {
-        name: None,
-        method: request.method.clone(),
-        path: request.path.clone(),
-        headers: request.headers.iter().collect(),
-        body: request.body.as_bytes().into(),
-        body_repeat: 1,
-        weight: request.weight,
-        expect: Some(expect),
-        same_length: false,
-        events: None,
-        pause: None,
-        pause_up_to: None,
-        extract: BTreeMap::new(),
-    }
-}
-
-/// A check that sends a request.
-pub(crate) fn check(group: &str, request: &DuelRequest, expect: Expect) -> CheckTable {
-    CheckTable {
-        group: group.to_owned(),
-        name: request.name.clone(),
-        method: request.method.clone(),
-        path: request.path.clone(),
-        headers: request.headers.iter().collect(),
-        body: request.body.as_bytes().into(),
-        body_repeat: 1,
-        expect: CheckExpect {
-            like: None,
-            own: expect,
-        },
-    }
-}
-
-/// The file of a side; its command starts in `workdir` unless the side has another folder.
-pub(crate) fn contender(side: &DuelService, workdir: &Path) -> ContenderFile {
-    let mut file = ContenderFile {
-        contender: ContenderTable {
-            name: side.name.clone(),
-            describe: side.text.clone(),
-            ..ContenderTable::default()
-        },
-        ..ContenderFile::default()
-    };
-    match &side.service {
-        ServiceSource::Command(words) => {
-            let workdir: PathBuf = side.workdir.clone().unwrap_or_else(|| workdir.to_owned());
-            file.contender.run.clone_from(words);
-            file.contender.workdir = Some(workdir.display().to_string());
-        }
-        ServiceSource::Image(image) => {
-            let some = |list: &[String]| (!list.is_empty()).then(|| list.to_vec());
-            file.image = ImageTable {
-                name: Some(image.reference.clone()),
-                entrypoint: some(&image.entrypoint),
-                arguments: some(&image.arguments),
-                volumes: some(&texts(&image.volumes)),
-                container: (!image.container.is_empty()).then(|| (*image.container).clone()),
-                base: None,
-            };
-            file.env.clone_from(&image.env);
-        }
-        // One that was not looked up is nothing that can be started, and the checks say so.
-        ServiceSource::Compose(_) | ServiceSource::Deployment(_) => {}
-        ServiceSource::Url(url) => file.contender.url = Some(url.to_string()),
-    }
-    file
 }

@@ -15,17 +15,15 @@ use bakeoff_model::request::check::Expect;
 use bakeoff_model::suite::Limits;
 use bakeoff_model::suite::conditions::RuntimeKind;
 use bakeoff_model::suite::container::{ContainerSettings, Ulimit};
+use bakeoff_model::suite::far_hosts::FarHosts;
 use bakeoff_model::suite::volume::Volume;
 use bakeoff_model::text::service_url::ServiceUrl;
-use bakeoff_places::far_hosts::FarHosts;
-use bakeoff_session::store::suite_folder;
+use bakeoff_store::suite_folder;
 use tempfile::TempDir;
 
 use super::suite::{MadeSuite, files};
-use super::{
-    Asked, Duel, DuelRequest, DuelRuns, DuelService, DuelWarmUp, ServiceImage, ServiceSource,
-    USUAL_LIMITS, compose,
-};
+use super::{Asked, Duel, DuelRuns, DuelWarmUp, USUAL_LIMITS, compose};
+use crate::service::{DuelRequest, DuelService, ServiceImage, ServiceSource};
 
 fn side(name: &str, service: ServiceSource) -> DuelService {
     DuelService {

@@ -6,8 +6,9 @@ use std::path::Path;
 
 use bakeoff_model::parse::files;
 
-use crate::duel::{DuelService, contender};
 use crate::init::{suite_name, title};
+use crate::service::DuelService;
+use crate::service::tables::contender;
 
 /// The suites that can be an example.
 pub const NAMES: [&str; 1] = ["locations"];

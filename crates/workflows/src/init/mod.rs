@@ -2,14 +2,15 @@
 //! or a recording of a service.
 
 pub mod like;
+#[cfg(target_os = "linux")]
+pub mod outside;
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::slice::from_ref;
-use std::time::Duration;
 
-use anyhow::{Context as _, anyhow, bail};
+use anyhow::Context as _;
 use bakeoff_base::hint::hinted;
 use bakeoff_import::{Described, Operation, RequestSource};
 use bakeoff_model::parse::files::{
@@ -17,14 +18,12 @@ use bakeoff_model::parse::files::{
 };
 use bakeoff_model::request::check::Expect;
 use bakeoff_model::suite::dependency::Dependency;
-use bakeoff_model::text::service_url::ServiceUrl;
-use bakeoff_places::http;
-use bakeoff_session::store::suite_folder;
+use bakeoff_store::suite_folder;
 use serde_json::json;
 
-use crate::duel::{
-    DuelService, ServiceSource, check, compose, contender, dependency, near, request,
-};
+use crate::service::DuelService;
+use crate::service::near_paths::near;
+use crate::service::tables::{check, contender, dependency, request};
 
 const SUITE: &str = include_str!("template/suite.toml");
 const CONTENDER: &str = include_str!("template/contender.toml");
@@ -35,8 +34,6 @@ const SUITE_FILE: &str = "suite.toml";
 const CHECKS_FILE: &str = "checks/all.toml";
 /// The method that is not written down.
 const GET: &str = "GET";
-/// How long a description may take to come.
-const FETCH_LIMIT: Duration = Duration::from_secs(15);
 
 /// The two services of the template: name and mode, and what they are.
 const EXAMPLES: [(&str, &str); 2] = [
@@ -76,37 +73,6 @@ pub enum Origin {
     Described(Described),
     /// The suite `locations`.
     Locations,
-}
-
-impl Init {
-    /// Looks the services of a compose file up: the one that is named, or the one in this folder.
-    /// `port` is the one that the user names.
-    ///
-    /// # Errors
-    /// There is no such file or service, a service needs what it is not given, or an image cannot
-    /// be built.
-    pub async fn with_composed(
-        self,
-        file: Option<&Path>,
-        port: Option<u16>,
-    ) -> anyhow::Result<Self> {
-        let is_deployed =
-            |side: &&DuelService| matches!(side.service, ServiceSource::Deployment(_));
-        if let Some(side) = self.sides.iter().find(is_deployed) {
-            return Err(hinted(
-                format_args!("{} is a Deployment, which only `duel` can read", side.name),
-                "`bakeoff duel ... --save SUITE` keeps the suite of its copies",
-            ));
-        }
-        let workdir = std::env::current_dir().context("this folder is gone")?;
-        let found = compose::look_up(&self.sides, file, &workdir, port).await?;
-        Ok(Self {
-            sides: found.sides,
-            dependencies: found.dependencies,
-            port: found.port.unwrap_or(self.port),
-            ..self
-        })
-    }
 }
 
 /// Writes the files of a suite into a folder that has none, and reads them as any suite is read.
@@ -264,27 +230,6 @@ fn described_files(
         files.push((path, files::text(&contender(side, workdir)).into_bytes()));
     }
     Ok(files)
-}
-
-/// Fetches the text of a running service at a URL.
-///
-/// # Errors
-/// The response is not status 200 with a text.
-pub async fn fetch(url: &ServiceUrl) -> anyhow::Result<String> {
-    let mut addresses = tokio::net::lookup_host((url.name(), url.port()))
-        .await
-        .with_context(|| format!("{url}: no such host"))?;
-    let address = addresses
-        .next()
-        .with_context(|| format!("{url}: no such host"))?;
-    let headers = [("host".to_owned(), url.host().to_owned())];
-    let answer = http::ask(address, "GET", url.prefix(), &headers, b"", FETCH_LIMIT)
-        .await
-        .map_err(|error| anyhow!("{url}: {error}"))?;
-    if answer.status != 200 {
-        bail!("{url}: the response has status {}", answer.status);
-    }
-    String::from_utf8(answer.body).with_context(|| format!("{url}: no text"))
 }
 
 /// The suite's own file; `texts` are its analysis and what its benchmark is.

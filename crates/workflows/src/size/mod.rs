@@ -11,15 +11,16 @@ use std::time::Duration;
 use bakeoff_base::hint::hinted;
 use bakeoff_model::suite::slo::Slo;
 use bakeoff_places::host;
-use bakeoff_session::event::Event;
 use bakeoff_session::session::{Audience, SessionOutcome};
+use bakeoff_store::event::Event;
 
-use crate::duel::{Duel, ServiceSource};
+use crate::duel::Duel;
 use crate::series::Stopped;
+use crate::service::ServiceSource;
 use crate::size::search::Search;
 
 pub use crate::size::outcome::Prices;
-pub use bakeoff_session::event::sizing::{MemoryNeed, Shape, Sizing};
+pub use bakeoff_store::event::sizing::{MemoryNeed, Shape, Sizing};
 
 /// A question for the cheapest shape of a service.
 #[derive(Debug, Clone)]

@@ -3,7 +3,7 @@
 use bakeoff_analysis::WithInterval;
 use bakeoff_analysis::data::number::{counted, significant};
 use bakeoff_base::number::as_f64;
-use bakeoff_session::event::sizing::{MemoryNeed, Shape};
+use bakeoff_store::event::sizing::{MemoryNeed, Shape};
 
 /// Hours of a month on average.
 const HOURS_PER_MONTH: f64 = 730.5;
@@ -131,8 +131,7 @@ pub(super) fn mib(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use bakeoff_analysis::WithInterval;
-
-    use bakeoff_session::event::sizing::{MemoryNeed, Shape};
+    use bakeoff_store::event::sizing::{MemoryNeed, Shape};
 
     use super::{Prices, cheapest, killed, priced, sentence};
 

@@ -13,11 +13,11 @@ use bakeoff_model::parse::DurationText;
 use bakeoff_model::parse::files::{KindName, SuiteFiles};
 use bakeoff_model::record::{Outcome, Purpose, Results, RunRecords};
 use bakeoff_model::suite::Limits;
-use bakeoff_session::event::Event;
-use bakeoff_session::event::sizing::{MemoryNeed, Shape, Sizing};
-use bakeoff_session::options::SessionOptions;
 use bakeoff_session::session::Audience;
 use bakeoff_session::store::locked_folder::LockedFolder;
+use bakeoff_store::event::Event;
+use bakeoff_store::event::sizing::{MemoryNeed, Shape, Sizing};
+use bakeoff_store::options::SessionOptions;
 
 use crate::duel::{self, Asked, Duel, DuelRuns, DuelWarmUp, MadeSuite, Unprepared};
 use crate::series::{self, Stopped};

@@ -10,17 +10,18 @@ use bakeoff_model::suite::Suite;
 use bakeoff_model::suite::conditions::RuntimeKind;
 use bakeoff_places::abilities::Abilities;
 use bakeoff_session::opening::{NewSession, SessionRequest};
-use bakeoff_session::store::{results, suite_folder};
 use bakeoff_session::{selection, turn_requirements};
+use bakeoff_store::{results, suite_folder};
 use bakeoff_workflows::verification::Wanted;
 
 use super::is_placeholder;
-use crate::args::{AskedArgs, Selection};
+use crate::args::linux::{AskedArgs, Selection};
+use crate::cli::linux::{Measure, Part, Prepare};
 use crate::cli::{Cli, Command};
-use crate::commands::plan::{self, PlanArgs};
-use crate::commands::up::UpArgs;
-use crate::commands::verify::{self, VerifyArgs};
-use crate::commands::{bisect, duel, load, run, size};
+use crate::commands::linux::plan::{self, PlanArgs};
+use crate::commands::linux::up::UpArgs;
+use crate::commands::linux::verify::{self, VerifyArgs};
+use crate::commands::linux::{bisect, duel, load, run, size};
 
 /// Hosts with little and with much memory.
 const MEMORY_BYTES: [u64; 2] = [1 << 30, 64 << 30];
@@ -30,27 +31,27 @@ const MEMORY_BYTES: [u64; 2] = [1 << 30, 64 << 30];
 pub(super) fn plan(cli: Cli, root: &Path) -> anyhow::Result<bool> {
     let suite = |folder: &Path| suite(root, folder);
     match cli.command {
-        Command::Run(args) if args.resume.is_none() => {
+        Command::Measure(Measure::Run(args)) if args.resume.is_none() => {
             let SessionRequest::Begin(folder, new) = run::order(*args) else {
                 return Ok(false);
             };
             with(suite(&folder)?, |suite| session(suite, *new))
         }
-        Command::Plan(args) => with(suite(&args.measured.selection.suite)?, |suite| {
+        Command::Part(Part::Plan(args)) => with(suite(&args.measured.selection.suite)?, |suite| {
             planned(suite, &args)
         }),
-        Command::Verify(args) => with(suite(&args.selection.suite)?, |suite| {
+        Command::Part(Part::Verify(args)) => with(suite(&args.selection.suite)?, |suite| {
             verified(suite, &args)
         }),
-        Command::Up(args) => with(suite(&args.suite)?, |suite| up(suite, &args)),
-        Command::Record(args) => with(suite(&args.selection.suite)?, |suite| {
+        Command::Part(Part::Up(args)) => with(suite(&args.suite)?, |suite| up(suite, &args)),
+        Command::Prepare(Prepare::Record(args)) => with(suite(&args.selection.suite)?, |suite| {
             selected(suite, &args.selection)
         }),
-        Command::Build(args) => with(suite(&args.suite)?, |suite| {
+        Command::Part(Part::Build(args)) => with(suite(&args.suite)?, |suite| {
             contenders(suite, &args.contender)
         }),
-        Command::List(args) => with(suite(&args.suite)?, |_| Ok(())),
-        Command::Load(args) if !is_placeholder(&args.url) && args.url != "-" => {
+        Command::Part(Part::List(args)) => with(suite(&args.suite)?, |_| Ok(())),
+        Command::Part(Part::Load(args)) if !is_placeholder(&args.url) && args.url != "-" => {
             let has_port = args.url.contains("://") && !args.url.contains("//HOST");
             // Descriptions of messages and captures are the reader's own.
             let can_be_planned = has_port && args.proto.is_empty() && args.captured.is_none();
@@ -62,7 +63,7 @@ pub(super) fn plan(cli: Cli, root: &Path) -> anyhow::Result<bool> {
             }
             Ok(can_be_planned)
         }
-        Command::Duel(args) => {
+        Command::Measure(Measure::Duel(args)) => {
             let is_example = reads_requests(&args.asked)
                 || args.sides.iter().any(|side| is_placeholder(&side.0.name));
             if !is_example {
@@ -70,14 +71,14 @@ pub(super) fn plan(cli: Cli, root: &Path) -> anyhow::Result<bool> {
             }
             Ok(!is_example)
         }
-        Command::Bisect(args) => {
+        Command::Measure(Measure::Bisect(args)) => {
             if !reads_requests(&args.asked) {
                 bisect::order(&args)?;
             }
             // Commits are the reader's own.
             Ok(false)
         }
-        Command::Size(args) => {
+        Command::Measure(Measure::Size(args)) => {
             if !reads_requests(&args.asked) {
                 size::order(&args)?;
             }

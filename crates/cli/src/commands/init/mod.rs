@@ -6,9 +6,9 @@ use std::io::Write as _;
 
 use bakeoff_base::hint::hinted;
 use bakeoff_base::text::counted;
-use bakeoff_session::shell_text;
-use bakeoff_workflows::duel::{DuelService, ServiceSource};
+use bakeoff_store::shell_text;
 use bakeoff_workflows::init::{self, Init, Origin};
+use bakeoff_workflows::service::{DuelService, ServiceSource};
 
 use super::imported;
 use crate::exit;
@@ -36,8 +36,7 @@ pub(crate) fn init(args: &InitArgs) -> anyhow::Result<u8> {
         ready_path: args.ready.0.clone(),
         is_private: args.imported.secrets,
     };
-    let composed = init.with_composed(args.compose.as_deref(), args.port);
-    let init = tokio::runtime::Runtime::new()?.block_on(composed)?;
+    let init = composed(init, args)?;
     init::write(&init, &args.folder)?;
     let mut output = std::io::stdout().lock();
     if let Origin::Described(described) = &init.origin {
@@ -64,6 +63,32 @@ pub(crate) fn init(args: &InitArgs) -> anyhow::Result<u8> {
     writeln!(output, "  bakeoff verify {folder}{runtime}")?;
     writeln!(output, "  bakeoff run {folder}{runtime}")?;
     Ok(exit::DONE)
+}
+
+/// Looks the services of a compose file up.
+#[cfg(target_os = "linux")]
+fn composed(init: Init, args: &InitArgs) -> anyhow::Result<Init> {
+    let composed = init.with_composed(args.compose.as_deref(), args.port);
+    tokio::runtime::Runtime::new()?.block_on(composed)
+}
+
+/// Images of a compose file are built by an engine, which is a part of what measures.
+#[cfg(not(target_os = "linux"))]
+fn composed(init: Init, args: &InitArgs) -> anyhow::Result<Init> {
+    let is_looked_up = |side: &&DuelService| {
+        matches!(
+            side.service,
+            ServiceSource::Compose(_) | ServiceSource::Deployment(_)
+        )
+    };
+    let side = init.sides.iter().find(is_looked_up);
+    if args.compose.is_some() || side.is_some() {
+        return Err(hinted(
+            "only bakeoff for Linux looks services of compose files and Deployments up",
+            "name images instead (NAME=image:IMAGE)",
+        ));
+    }
+    Ok(init)
 }
 
 /// Where the suite comes from.

@@ -2,11 +2,9 @@
 //! given. The Deployment is read and never changed.
 
 use std::collections::BTreeMap;
-use std::fmt;
-use std::str::FromStr;
 
-use bakeoff_base::problem::Problem;
 use bakeoff_model::suite::Limits;
+use bakeoff_model::text::deployment_name::DeploymentName;
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{ConfigMap, Container, EnvVar, PodSpec};
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
@@ -14,50 +12,6 @@ use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use crate::kubernetes::cluster::connection::Cluster;
 use crate::kubernetes::cluster::error::ClusterError;
 use crate::kubernetes::cluster::quantity::{bytes, cores};
-
-/// The name of a Deployment and its container: `NAMESPACE/NAME[/CONTAINER]`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DeploymentName {
-    namespace: String,
-    name: String,
-    /// The container [default: the only one].
-    container: Option<String>,
-}
-
-impl FromStr for DeploymentName {
-    type Err = Problem;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let parts: Vec<&str> = text.split('/').collect();
-        let (namespace, name, container) = match *parts.as_slice() {
-            [namespace, name] => (namespace, name, None),
-            [namespace, name, container] => (namespace, name, Some(container.to_owned())),
-            _ => ("", "", None),
-        };
-        let is_empty = |part: &&str| part.is_empty();
-        if namespace.is_empty() || parts.iter().any(is_empty) {
-            return Err(format!(
-                "{text:?} names no Deployment; write NAMESPACE/NAME, or NAMESPACE/NAME/CONTAINER"
-            )
-            .into());
-        }
-        Ok(Self {
-            namespace: namespace.to_owned(),
-            name: name.to_owned(),
-            container,
-        })
-    }
-}
-
-impl fmt::Display for DeploymentName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.namespace, self.name)?;
-        match &self.container {
-            Some(container) => write!(f, "/{container}"),
-            None => Ok(()),
-        }
-    }
-}
 
 /// A container of a Deployment, as far as a copy of it can have the same.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -334,16 +288,15 @@ fn lacking(pod: &PodSpec, container: &Container) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use bakeoff_base::problem::Problem;
     use std::collections::BTreeMap;
 
+    use bakeoff_base::problem::Problem;
     use bakeoff_model::suite::Limits;
     use k8s_openapi::api::apps::v1::Deployment;
     use serde_json::json;
 
-    use crate::kubernetes::cluster::mocked::{cluster, status};
-
     use super::{Deployed, DeploymentName, config_maps, container, expanded, pod, read};
+    use crate::kubernetes::cluster::mocked::{cluster, status};
 
     fn name(text: &str) -> DeploymentName {
         text.parse().unwrap()

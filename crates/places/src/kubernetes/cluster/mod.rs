@@ -10,4 +10,3 @@ pub(super) mod mocked;
 pub(super) mod network;
 pub(super) mod nodes;
 pub(super) mod quantity;
-pub(super) mod settings;

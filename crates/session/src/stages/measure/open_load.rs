@@ -4,10 +4,10 @@
 use bakeoff_model::load::Pace;
 use bakeoff_model::plan::{LatencyLoad, stated_step};
 use bakeoff_model::suite::Step as PlannedStep;
+use bakeoff_store::event::Observer;
 
 use super::{Account, Block, LoadDriver, RunContext};
 use crate::contracts::Halt;
-use crate::event::Observer;
 use crate::stages::load_spec::{self, OpenLoad, OpenSlice, SpecInput};
 
 impl LoadDriver {

@@ -11,11 +11,11 @@ use bakeoff_model::request::Body;
 use bakeoff_model::request::check::{Check, Expect};
 use bakeoff_model::suite::metrics::{MetricSeries, MetricValues, MetricsRecord, OwnMetrics};
 use bakeoff_places::contracts::Destination;
+use bakeoff_store::event::{self, Observer};
 
 use super::exposition::{self, Kind, Sample};
 use super::{Account, LoadDriver, RunContext};
 use crate::contracts::Halt;
-use crate::event::{self, Observer};
 
 /// A record has no more series than this.
 const SERIES_MAX: usize = 100;

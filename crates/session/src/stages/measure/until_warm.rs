@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
+use bakeoff_store::event::Observer;
 use bakeoff_validity::{WarmUp, is_warm};
 
 use super::{Block, LoadDriver, RunContext};
 use crate::contracts::Halt;
-use crate::event::Observer;
 
 impl LoadDriver {
     /// Plays a warm-up block by block, until every contender is warm or its time is over.

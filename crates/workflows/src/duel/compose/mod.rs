@@ -33,7 +33,8 @@ use bakeoff_model::suite::dependency::{Dependency, Ready};
 use crate::duel::compose::image::image;
 use crate::duel::compose::project::Project;
 use crate::duel::compose::service::{Composed, Needed, Reading};
-use crate::duel::definition::{DuelService, ServiceImage, ServiceSource, common_port};
+use crate::duel::definition::common_port;
+use crate::service::{DuelService, ServiceImage, ServiceSource};
 
 /// The names of a compose file, in the order in which Compose looks, each with that of a file that
 /// overrides it.
