@@ -26,6 +26,10 @@ const OLDEST_RUST: &str = env!("CARGO_PKG_RUST_VERSION");
 /// Built without optimisation: it runs for a second, and compiling it is what takes time.
 const DENY: &str = "cargo install cargo-deny --locked --debug";
 
+/// Systems on which results are read: nothing is measured there. Their code is checked, and neither
+/// linked nor run.
+const OTHER_SYSTEMS: [&str; 2] = ["aarch64-apple-darwin", "x86_64-pc-windows-gnu"];
+
 /// Private items are documented as well, so links to them lead somewhere.
 const RUSTDOC: Variables = &[(
     "RUSTDOCFLAGS",
@@ -40,14 +44,15 @@ const TESTS_MAX: &str = "40m";
 /// Set if CI can fetch the advisory database and requires it.
 const ADVISORIES: &str = "BAKEOFF_CI_ADVISORIES";
 
-/// Format, lints, tidy, scripts, documentation, everything of [`test()`], dependencies, the oldest
-/// compiler.
+/// Format, lints (also for other systems), tidy, scripts, documentation, everything of [`test()`],
+/// dependencies, the oldest compiler.
 pub(crate) fn ci(root: &Path) -> anyhow::Result<()> {
     finished(root, |chores| {
         chores.run("format", "cargo fmt --all --check")?;
         chores.step("tidy", |chores| tidy::tidy(chores.root()))?;
         let clippy = "cargo clippy --workspace --all-targets --locked -- -D warnings";
         chores.run("lints", clippy)?;
+        other_systems(chores)?;
         scripts(chores)?;
         let oldest = install_oldest_rust(root);
         if let Err(error) = &oldest {
@@ -383,6 +388,20 @@ fn tests_in_cluster(
     // Of the whole workspace, so that nothing is compiled again with other features.
     let line = "cargo test --locked --workspace --test it kubernetes:: -- --test-threads=1";
     chores.run_with("tests in a cluster", line, &switches)
+}
+
+/// The commands that only read results, for systems that this one has a standard library of.
+fn other_systems(chores: &mut Chores<'_>) -> anyhow::Result<()> {
+    for target in OTHER_SYSTEMS {
+        let library = format!("rustup target add {target}");
+        if let Err(error) = command(chores.root(), &library, &[]) {
+            chores.note(format!("NOT CHECKED: {target}: {error:#}"));
+            continue;
+        }
+        let line = format!("cargo clippy -p bakeoff --locked --target {target} -- -D warnings");
+        chores.run(&format!("lints for {target}"), &line)?;
+    }
+    Ok(())
 }
 
 /// The shell scripts of the tree.

@@ -239,9 +239,9 @@ pub fn placement(plan: &Plan, hosts: &FarHosts) -> Placement {
 mod tests {
     use std::path::Path;
 
-    use super::main_round;
     use bakeoff_store::suite_folder;
 
+    use super::main_round;
 
     #[test]
     fn the_main_round_of_each_suite_is_run_if_none_is_asked_for() {

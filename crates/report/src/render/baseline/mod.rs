@@ -15,7 +15,6 @@ use bakeoff_analysis::baseline::{
     AgainstBase, Change, Conclusion, HeadAndBase, JudgedCondition, Outcome,
 };
 use bakeoff_analysis::data::number::{change_text, counted, significant};
-use bakeoff_analysis::explain::reasons::Reasons;
 
 /// A metric with its unit.
 pub(super) fn title(figure: ConditionMetric) -> &'static str {
