@@ -1,26 +1,35 @@
 #!/usr/bin/env bash
 # Makes the packages of one target: make.sh TARGET FOLDER, such as x86_64-unknown-linux-musl. All
-# have the same static program. Needs `musl-tools`, and for another architecture its
-# `qemu-user-static`; cargo-deb and maturin are installed if missing.
+# have the same static program. Needs `musl-tools`; for another architecture instead
+# `qemu-user-static` and its compiler of C, such as `gcc-aarch64-linux-gnu`. cargo-deb,
+# cargo-cyclonedx and maturin are installed if missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 target=$1 folder=$(mkdir -p "$2" && cd "$2" && pwd)
-case $target in
-x86_64-*) debian=amd64 ;;
-aarch64-*) debian=arm64 ;;
+arch=${target%%-*}
+case $arch in
+x86_64) debian=amd64 ;;
+aarch64) debian=arm64 ;;
 *) echo "error: no packages are made for $target" >&2 && exit 1 ;;
 esac
+emulator=()
+if [[ $arch != "$(uname -m)" ]]; then
+    emulator=("qemu-$arch-static")
+    # Rust's own linker and C library; the little C and assembly that is compiled needs no library.
+    triple=${target//-/_}
+    export "CARGO_TARGET_${triple^^}_LINKER=rust-lld" "CC_$triple=$arch-linux-gnu-gcc"
+fi
 BAKEOFF_COMMIT=$(git rev-parse --short HEAD)
-export BAKEOFF_COMMIT
+CARGO_TARGET_DIR=$(realpath --canonicalize-missing "${CARGO_TARGET_DIR:-target}")
+export BAKEOFF_COMMIT CARGO_TARGET_DIR
 cargo build --profile dist --locked --bin bakeoff --target "$target"
-built=target/$target/dist
+built=$CARGO_TARGET_DIR/$target/dist
 if readelf --program-headers "$built/bakeoff" | grep -q INTERP; then
     echo "error: $built/bakeoff needs a dynamic linker" >&2
     exit 1
 fi
 # Man pages and completions, by the program itself.
-program=("$built/bakeoff")
-[[ $target == "$(uname -m)"-* ]] || program=("qemu-${target%%-*}-static" "$built/bakeoff")
+program=("${emulator[@]}" "$built/bakeoff")
 rm -rf "$built/man" "$built/completions"
 mkdir "$built/completions"
 "${program[@]}" man --write "$built/man"
@@ -36,8 +45,9 @@ cargo deb --package bakeoff --profile dist --no-build --no-strip --target "$targ
     --output "$folder/bakeoff_${version}_$debian.deb"
 maturin=$(command -v maturin || true)
 if [[ -z $maturin ]]; then
-    python3 -m venv target/maturin
-    target/maturin/bin/pip install --quiet 'maturin>=1.7,<2'
-    maturin=$PWD/target/maturin/bin/maturin
+    venv=$CARGO_TARGET_DIR/maturin
+    python3 -m venv "$venv"
+    "$venv/bin/pip" install --quiet 'maturin>=1.7,<2'
+    maturin=$venv/bin/maturin
 fi
 (cd packaging/pypi && "$maturin" build --profile dist --target "$target" --out "$folder" --quiet)
