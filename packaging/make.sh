@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes the packages of one target: make.sh TARGET FOLDER, such as x86_64-unknown-linux-musl. All
-# have the same static program. Needs `musl-tools`; for another architecture instead
-# `qemu-user-static` and its compiler of C, such as `gcc-aarch64-linux-gnu`. cargo-deb,
+# have the same static program. Needs `musl-tools`; for aarch64 on x86-64 instead
+# `gcc-aarch64-linux-gnu`, `libc6-dev-arm64-cross` and `qemu-user-static`. cargo-deb,
 # cargo-cyclonedx and maturin are installed if missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -15,7 +15,8 @@ esac
 emulator=()
 if [[ $arch != "$(uname -m)" ]]; then
     emulator=("qemu-$arch-static")
-    # Rust's own linker and C library; the little C and assembly that is compiled needs no library.
+    # Rust's own linker and C library. The little C of dependencies takes no more than the types of
+    # that compiler's headers.
     triple=${target//-/_}
     export "CARGO_TARGET_${triple^^}_LINKER=rust-lld" "CC_$triple=$arch-linux-gnu-gcc"
 fi
@@ -40,6 +41,14 @@ version=$(cargo pkgid --package bakeoff | sed 's/.*[#@]//')
 cp LICENSE-MIT LICENSE-APACHE README.md "$built/"
 tar -czf "$folder/bakeoff-$version-$target.tar.gz" -C "$built" \
     bakeoff LICENSE-MIT LICENSE-APACHE README.md man completions
+# What the program is made of. It is written next to the manifest of every crate.
+command -v cargo-cyclonedx >/dev/null || cargo install cargo-cyclonedx --locked --debug
+parts=bakeoff-$version-$target.cdx
+SOURCE_DATE_EPOCH=$(git log -1 --format=%ct) cargo cyclonedx --format json --spec-version 1.5 \
+    --target "$target" --override-filename "$parts" --quiet
+# Names of folders here are nobody's business, and would differ from one build to the next.
+sed "s|file://$PWD|file:///bakeoff|g" "crates/cli/$parts.json" >"$folder/$parts.json"
+find crates tools xtask -name "$parts.json" -delete
 command -v cargo-deb >/dev/null || cargo install cargo-deb --locked --debug
 cargo deb --package bakeoff --profile dist --no-build --no-strip --target "$target" \
     --output "$folder/bakeoff_${version}_$debian.deb"
