@@ -9,6 +9,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::process::{Pid, Signal, geteuid, kill_process};
@@ -57,7 +58,7 @@ impl RunFolder {
         fs::create_dir_all(base)?;
         // A name that can be foreseen could be taken by another user beforehand.
         let prefix = format!("{}-", unique_name("run"));
-        let mark = session_mark(std::process::id());
+        let mark = own_mark();
         let folder = tempfile::Builder::new()
             .prefix(&prefix)
             .permissions(fs::Permissions::from_mode(OWN))
@@ -144,6 +145,13 @@ fn session_mark(pid: u32) -> String {
     )
 }
 
+/// The mark of this process. It is read once: qemu tells each thread another start of the process,
+/// so that a session took its own folder for a dead one's.
+fn own_mark() -> &'static str {
+    static MARK: LazyLock<String> = LazyLock::new(|| session_mark(std::process::id()));
+    &MARK
+}
+
 /// The process number in a name of ours.
 fn owner(name: &str) -> Option<u32> {
     name.strip_prefix(PREFIX)?.split('-').next()?.parse().ok()
@@ -162,6 +170,9 @@ impl Leftover {
         let found = self.mark.split(' ').nth(3);
         if found.and_then(|inode| inode.parse().ok()) != namespace() {
             return true;
+        }
+        if self.owner == std::process::id() {
+            return self.mark == own_mark();
         }
         Stat::of(self.owner).is_some_and(|stat| stat.state != 'Z')
             && self.mark == session_mark(self.owner)
