@@ -46,7 +46,7 @@ command -v cargo-cyclonedx >/dev/null || cargo install cargo-cyclonedx --locked 
 parts=bakeoff-$version-$target.cdx
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct) cargo cyclonedx --format json --spec-version 1.5 \
     --target "$target" --override-filename "$parts" --quiet
-# Names of folders here are nobody's business, and would differ from one build to the next.
+# Without this machine's folders, so that the same sources give the same list.
 sed "s|file://$PWD|file:///bakeoff|g" "crates/cli/$parts.json" >"$folder/$parts.json"
 find crates tools xtask -name "$parts.json" -delete
 command -v cargo-deb >/dev/null || cargo install cargo-deb --locked --debug
