@@ -1,6 +1,6 @@
 //! A measurement from plan to records: builds contenders, starts the backend, and for each planned
 //! run starts, checks, loads and stops one of them. Everything that happens is an
-//! [`event::Event`]; only observers print or write.
+//! [`bakeoff_store::event::Event`]; only observers print or write.
 //!
 //! The program that hosts a session must offer the sub-commands that sessions start as separate
 //! processes: `load -`, `null-server`, `replay` and `shim`.
