@@ -1,22 +1,26 @@
 #!/usr/bin/env python3
-"""Leaves out of committed results most of their bytes: the histograms of warm-up slices, and the
-single pauses of garbage collectors after the first 20 of a run, which are summed up.
+"""Leaves out of committed results most of their bytes: the values in histograms of warm-up slices,
+whose counts stay, and the single pauses of garbage collectors after the first 20 of a run, which are
+summed up.
 
 No claim, comparison or rank of runs in turns is read from them. What goes is the percentiles of
 warm-up rows in `results.csv`, and the later points in charts of pauses. Do not use it where a claim
-counts the requests of a whole life (`start-up included`), which are counted by these histograms, or
 reads the length of pauses.
 
 usage: records/thin.py FOLDER...
 """
 
+import base64
 import gzip
 import json
 import pathlib
+import struct
 import sys
+import zlib
 
-# A histogram without a value, as bakeoff writes it.
-EMPTY = "HISTFAAAACB4nJNpmSzMwMDAyAABzFAaxOf94R7BYP8BKgIAUR8EHw=="
+# HdrHistogram's compressed format: this number and a length before the rest, in which counts follow a
+# header, whose second word is their length.
+COMPRESSED, HEADER = 0x1C849314, 40
 SLICE = '{"record":"interval"'
 
 
@@ -24,8 +28,45 @@ SLICE = '{"record":"interval"'
 PAUSES = 20
 
 
+def numbers(counts: bytes):
+    """Yields signed numbers in LEB128 (zigzag) with at most nine bytes; negative ones are runs of
+    empty buckets."""
+    value = shift = 0
+    for byte in counts:
+        if shift == 56:
+            value, shift = value | byte << 56, 0
+        else:
+            value, shift = value | (byte & 0x7F) << shift, shift + 7 if byte & 0x80 else 0
+        if shift == 0:
+            yield value >> 1 ^ -(value & 1)
+            value = 0
+
+
+def of_count(count: int) -> bytes:
+    """A number as in `numbers`."""
+    value, written = count << 1, bytearray()
+    while value >= 0x80:
+        written.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes([*written, value])
+
+
+def counted(histogram: str) -> str:
+    """Returns a histogram with as many values as this one, all of them nothing."""
+    raw = base64.b64decode(histogram)
+    cookie, length = struct.unpack(">II", raw[:8])
+    if cookie != COMPRESSED:
+        sys.exit(f"unknown histogram {histogram[:20]}")
+    plain = zlib.decompress(raw[8 : 8 + length])
+    total = sum(number for number in numbers(plain[HEADER:]) if number > 0)
+    counts = of_count(total) if total else b""
+    plain = plain[:4] + struct.pack(">I", len(counts)) + plain[8:HEADER] + counts
+    packed = zlib.compress(plain, 9)
+    return base64.b64encode(struct.pack(">II", COMPRESSED, len(packed)) + packed).decode()
+
+
 def thinned(line: str) -> str:
-    """Returns a record without the histograms of a warm-up slice and without late pauses."""
+    """Returns a record without the values of a warm-up slice and without late pauses."""
     is_warm_up = line.startswith(SLICE) and '"warm_up":true' in line
     if not is_warm_up and '"pauses":[' not in line:
         return line
@@ -33,7 +74,7 @@ def thinned(line: str) -> str:
     if is_warm_up:
         for name in ("service_time", "response_time"):
             if record["load"].get(name):
-                record["load"][name] = EMPTY
+                record["load"][name] = counted(record["load"][name])
     if log := record.get("gc"):
         late = log["pauses"][PAUSES:]
         log["pauses"] = log["pauses"][:PAUSES]
