@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Leaves out of committed results most of their bytes: the values in histograms of warm-up slices,
-whose counts stay, and the single pauses of garbage collectors after the first 20 of a run, which are
+"""Leaves out of committed results most of their bytes: how the times of warm-up slices vary, whose
+number and mean stay, and the single pauses of garbage collectors after the first 20 of a run, which are
 summed up.
 
 No claim, comparison or rank of runs in turns is read from them. What goes is the percentiles of
@@ -11,8 +11,10 @@ usage: records/thin.py FOLDER...
 """
 
 import base64
+import bisect
 import gzip
 import json
+import math
 import pathlib
 import struct
 import sys
@@ -42,31 +44,47 @@ def numbers(counts: bytes):
             value = 0
 
 
-def of_count(count: int) -> bytes:
-    """A number as in `numbers`."""
-    value, written = count << 1, bytearray()
+def written(number: int) -> bytes:
+    """A number as `numbers` reads it."""
+    value, all_bytes = number << 1 ^ number >> 63, bytearray()
     while value >= 0x80:
-        written.append(value & 0x7F | 0x80)
+        all_bytes.append(value & 0x7F | 0x80)
         value >>= 7
-    return bytes([*written, value])
+    return bytes([*all_bytes, value])
 
 
-def counted(histogram: str) -> str:
-    """Returns a histogram with as many values as this one, all of them nothing."""
+def value_at(index: int, digits: int) -> int:
+    """The lowest value in a bucket of a histogram with so many significant digits, as
+    HdrHistogram's documentation defines it."""
+    half = math.ceil(math.log2(2 * 10**digits)) - 1
+    bucket, place = (index >> half) - 1, (index & (1 << half) - 1) + (1 << half)
+    return place << bucket if bucket >= 0 else place - (1 << half)
+
+
+def at_mean(histogram: str) -> str:
+    """Returns a histogram with all values of this one in the bucket of their mean."""
     raw = base64.b64decode(histogram)
     cookie, length = struct.unpack(">II", raw[:8])
     if cookie != COMPRESSED:
         sys.exit(f"unknown histogram {histogram[:20]}")
     plain = zlib.decompress(raw[8 : 8 + length])
-    total = sum(number for number in numbers(plain[HEADER:]) if number > 0)
-    counts = of_count(total) if total else b""
+    digits = struct.unpack(">I", plain[12:16])[0]
+    index = total = weight = 0
+    for number in numbers(plain[HEADER:]):
+        if number > 0:
+            total, weight = total + number, weight + number * value_at(index, digits)
+        index += max(-number, 1)
+    counts = b""
+    if total:
+        mean = bisect.bisect_left(range(index), weight / total, key=lambda at: value_at(at, digits))
+        counts = (written(-mean) if mean else b"") + written(total)
     plain = plain[:4] + struct.pack(">I", len(counts)) + plain[8:HEADER] + counts
     packed = zlib.compress(plain, 9)
     return base64.b64encode(struct.pack(">II", COMPRESSED, len(packed)) + packed).decode()
 
 
 def thinned(line: str) -> str:
-    """Returns a record without the values of a warm-up slice and without late pauses."""
+    """Returns a record with one time for a warm-up slice and without late pauses."""
     is_warm_up = line.startswith(SLICE) and '"warm_up":true' in line
     if not is_warm_up and '"pauses":[' not in line:
         return line
@@ -74,7 +92,7 @@ def thinned(line: str) -> str:
     if is_warm_up:
         for name in ("service_time", "response_time"):
             if record["load"].get(name):
-                record["load"][name] = counted(record["load"][name])
+                record["load"][name] = at_mean(record["load"][name])
     if log := record.get("gc"):
         late = log["pauses"][PAUSES:]
         log["pauses"] = log["pauses"][:PAUSES]
