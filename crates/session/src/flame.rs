@@ -234,8 +234,8 @@ fn joined(
     }
 }
 
-/// Whether the samples show which changes cost CPU in a benchmark, for each pair of contenders whose
-/// sources are compared.
+/// Whether the samples show which changes cost CPU in a benchmark, for each pair of contenders
+/// whose sources are compared.
 fn are_found(results: &Path, benchmark: &str) -> anyhow::Result<bool> {
     let recorded = results::read(results)?;
     let analysis = Analysis::of(&AnalysisInput::new(&recorded, ""));

@@ -310,20 +310,33 @@ pub(super) fn happens(
     let mut seen: Vec<(String, bool)> = Vec::new();
     let mut missing = Vec::new();
     for glob in contenders {
-        let before = seen.len();
+        let (before, mut are_replaced) = (seen.len(), false);
         for (_, case) in cases
             .iter()
             .filter(|(_, case)| names::matches(glob, &case.label))
         {
-            let event = |run: &RunData<'_>| match claim.metric {
-                Metric::KilledForMemory => killed(run, at),
-                _ => unserved(run, at, claim.nth_step),
+            let event = |run: &RunData<'_>| {
+                if claim.metric == Metric::KilledForMemory {
+                    return killed(run, at);
+                }
+                let connections = connections(run, at, claim.nth_step)?;
+                are_replaced |= connections == Connections::Replaced;
+                match connections {
+                    Connections::Served => Some(false),
+                    Connections::Unserved => Some(true),
+                    Connections::Replaced => None,
+                }
             };
             let runs = case.runs.iter().filter_map(event);
             seen.extend(runs.map(|happened| (case.label.clone(), happened)));
         }
         if seen.len() == before {
-            missing.push(format!("{glob} was not run with {at} connections"));
+            missing.push(match are_replaced {
+                true => format!(
+                    "{glob} closed connections at {at}, so which get no response is not known"
+                ),
+                false => format!("{glob} was not run with {at} connections"),
+            });
         }
     }
     if seen.is_empty() {
@@ -357,11 +370,27 @@ fn killed(run: &RunData<'_>, at: u32) -> Option<bool> {
     }
 }
 
-/// Whether a connection of that step got no response at all.
-fn unserved(run: &RunData<'_>, at: u32, nth: u32) -> Option<bool> {
+/// How the connections of a step fared.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Connections {
+    Served,
+    /// One of them got no response at all.
+    Unserved,
+    /// New ones took the places of some, as when a contender closes those that rest while others
+    /// have their turns.
+    Replaced,
+}
+
+fn connections(run: &RunData<'_>, at: u32, nth: u32) -> Option<Connections> {
     let mut steps = run.measured().filter(|step| step.connections == at);
     let step = steps.nth(nth.checked_sub(1)? as usize)?;
-    let last = step.slices.last()?;
-    let each = last.load.requests_per_connection?;
-    Some(each.min == 0 || last.load.connections.missing() > 0)
+    let load = &step.slices.last()?.load;
+    let each = load.requests_per_connection?;
+    Some(if each.min == 0 || load.connections.missing() > 0 {
+        Connections::Unserved
+    } else if load.connections.reconnects > 0 {
+        Connections::Replaced
+    } else {
+        Connections::Served
+    })
 }
