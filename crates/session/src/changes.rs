@@ -51,6 +51,10 @@ const CALLED_MAX: usize = 100;
 /// How far from a function its callers are looked for, if compilers inlined all between.
 const CALLER_LEVELS: usize = 3;
 
+/// More functions than this at one distance have no callers looked for: they are too many to answer
+/// for a change, and each takes a search of all files.
+const CALLED_AT_ONCE_MAX: usize = 10;
+
 /// The beginnings of lines, after modifiers, that contain functions and are none.
 const NO_FUNCTION: [&str; 12] = [
     "impl",
@@ -159,7 +163,8 @@ impl Rules {
         let ending = Path::new(&change.file).extension().and_then(OsStr::to_str);
         let mut known = change.functions.clone();
         let mut levels = vec![change.functions.clone()];
-        while let Some(called) = levels.last().filter(|last| !last.is_empty())
+        let is_searched = |last: &&BTreeSet<String>| (1..=CALLED_AT_ONCE_MAX).contains(&last.len());
+        while let Some(called) = levels.last().filter(is_searched)
             && levels.len() <= CALLER_LEVELS
         {
             let mut callers = self.callers_of(called, revisions, ending)?;

@@ -193,7 +193,7 @@ impl Sampled<'_> {
             |one: &SampledPart<'_>, other: &SampledPart<'_>| as_f64(one.samples + other.samples);
         let counted = us(kernel, other_kernel) / us(rest, other_rest);
         let weight = counted / (samples(kernel, other_kernel) / samples(rest, other_rest));
-        if self.changes.is_empty() || weight <= 0.0 {
+        if self.changes.is_empty() || !weight.is_normal() {
             return None;
         }
         let (inside, outside) = (as_f64(one.kernel), as_f64(one.outside()));
